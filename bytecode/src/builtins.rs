@@ -310,6 +310,13 @@ macro_rules! for_each_builtin {
                 "volatile?" => native(atom::volatile_p, constant, measures), 1..1, Pure, "Whether it was made by `volatile!`.", "(volatile? (atom 1)) ;=> false";
                 "vreset!" => native(atom::vreset, constant, keeps_all), 2..2, State, "Puts a value into a volatile and gives it.", "(let [v (volatile! 1)] (vreset! v 2) @v) ;=> 2";
                 "vswap!" => core, 2.., State, "Puts what `f` gives for the value of a volatile and the arguments into it, and gives it.", "(vswap! (volatile! 1) + 2 3) ;=> 6";
+                "transient" => native(transient::transient, constant, keeps_all), 1..1, State, "A vector, map or set that `conj!` and its kin change, until `persistent!`. `conj` and `assoc` are as fast where nothing else holds the collection.", "(persistent! (reduce conj! (transient []) [1 2])) ;=> [1 2]";
+                "persistent!" => native(transient::persistent, constant, keeps_all), 1..1, State, "The collection that a transient holds; the transient is used up.", "(persistent! (transient #{1})) ;=> #{1}";
+                "conj!" => native(transient::conj, constant, keeps_all), 0..2, State, "As `conj`, to a transient, which it gives.", "(persistent! (conj! (transient [1]) 2)) ;=> [1 2]";
+                "assoc!" => native(transient::assoc, constant, keeps_all), 3.., State, "As `assoc`, to a transient, which it gives.", "(persistent! (assoc! (transient {}) :a 1)) ;=> {:a 1}";
+                "dissoc!" => native(transient::dissoc, constant, keeps_all), 2.., State, "As `dissoc`, to a transient, which it gives.", "(persistent! (dissoc! (transient {:a 1 :b 2}) :a)) ;=> {:b 2}";
+                "disj!" => native(transient::disj, constant, keeps_all), 2.., State, "As `disj`, to a transient, which it gives.", "(persistent! (disj! (transient #{1 2}) 1)) ;=> #{2}";
+                "pop!" => native(transient::pop, constant, keeps_all), 1..1, State, "As `pop`, to a transient, which it gives.", "(persistent! (pop! (transient [1 2]))) ;=> [1]";
             }
             section "Text" {
                 "str" => native(text::str, own), 0.., Pure, "The text of its arguments side by side; nil is empty.", "(str \"a\" 1 :k) ;=> \"a1:k\"";

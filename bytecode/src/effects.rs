@@ -56,6 +56,13 @@ impl Op {
         });
     }
 
+    /// Returns true if it calls something, after which the registers of its arguments hold anything.
+    pub(crate) fn calls(&self) -> bool {
+        let mut calls = false;
+        self.operands(|_, operand| calls |= matches!(operand, Operand::Callee(_) | Operand::Args(_)));
+        calls
+    }
+
     /// Calls `visit` with every run of registers this instruction writes.
     #[inline]
     pub(crate) fn writes(&self, mut visit: impl FnMut(Run)) {

@@ -33,6 +33,9 @@ macro_rules! for_each_op {
             /// the jumps made so far, which only matters when `limits.loop_iterations` is set; a loop that
             /// needs no copy names `count` three times.
             Again { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
+            /// As `Again`, where `src` is not read afterwards. Like the other `…Last` instructions, it is not compiled: linking
+            /// puts it in the place of one that it does the same as, see `last_use.rs`.
+            AgainLast { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
             /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and goes on.
             JumpIf { test: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` if `test` is nil or false; else pays `fuel` and goes on.
@@ -73,6 +76,8 @@ macro_rules! for_each_op {
 
             /// `dst ← src`.
             Move { dst: Reg Out, src: Reg In } cost 1;
+            /// As `Move`, where `src` is not read afterwards, or is read by a builtin that only looks.
+            MoveLast { dst: Reg Out, src: Reg In } cost 1;
             /// `dst ← nil`.
             LoadNil { dst: Reg Out } cost 1;
             /// `dst ← true` or `false`.
@@ -168,8 +173,12 @@ macro_rules! for_each_op {
             Count { dst: Reg Out, coll: Reg In } cost 2;
             /// `dst ← coll` with `key` set to the register behind it: `(assoc coll k v)`.
             Assoc { dst: Reg Out, coll: Reg In, key: Pair In } cost 3;
+            /// As `Assoc`, where `coll` is not read afterwards: it is changed in place if nothing else refers to it.
+            AssocLast { dst: Reg Out, coll: Reg In, key: Pair In } cost 3;
             /// `dst ← coll` with `item` added: `(conj coll x)`.
             Conj { dst: Reg Out, coll: Reg In, item: Reg In } cost 3;
+            /// As `Conj`, where `coll` is not read afterwards: it is changed in place if nothing else refers to it.
+            ConjLast { dst: Reg Out, coll: Reg In, item: Reg In } cost 3;
 
             /// `dst ←` a vector of `n` registers starting at `first`.
             NewVector { dst: Reg Out, first: Base In, n: Small At } cost 2;

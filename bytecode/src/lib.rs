@@ -33,6 +33,7 @@ mod hashing;
 mod header;
 mod isa;
 mod join;
+mod last_use;
 mod limits;
 mod liveness;
 mod manifest;
@@ -66,6 +67,7 @@ pub use hashing::{HashSecret, KeyedHasher, KeyedState, fix_hash_secret_for_measu
 pub use header::{FORMAT_VERSION, Header, MAGIC};
 pub use isa::{OPS, Op, OpRow, Operand};
 pub use join::Join;
+pub use last_use::mark_last_uses;
 pub use limits::{LIMITS, LimitRow, Limits, Unit};
 pub use liveness::Liveness;
 pub use manifest::{

@@ -33,6 +33,7 @@ struct Settings {
     has_tools: bool,
     optimize: bool,
     stress: bool,
+    in_place: bool,
     strict_data: bool,
     trusted: Option<Arc<TrustedKeys>>,
     policy: Arc<Policy>,
@@ -76,6 +77,7 @@ impl Runtime {
                 has_tools: false,
                 optimize: true,
                 stress: false,
+                in_place: true,
                 strict_data: true,
                 trusted: None,
                 policy: Arc::default(),
@@ -129,6 +131,14 @@ impl Runtime {
     #[must_use]
     pub fn stress(mut self, stress: bool) -> Runtime {
         self.settings.stress = stress;
+        self
+    }
+
+    /// Changes collections in place where nothing else refers to them, as it does unless this says otherwise; results and
+    /// fuel never differ.
+    #[must_use]
+    pub fn in_place(mut self, in_place: bool) -> Runtime {
+        self.settings.in_place = in_place;
         self
     }
 
@@ -481,6 +491,7 @@ impl Runtime {
         )
         .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
+        vm.set_in_place(self.settings.in_place);
         vm.set_strict_data(self.settings.strict_data);
         vm.set_firewall(grants.firewall);
         let program = Program::new(
@@ -513,12 +524,13 @@ impl Runtime {
         program: &Program,
         grants: &Grants,
     ) -> Result<(Box<Vm>, Arc<StopWatch>), Failure> {
-        let Settings { limits, stress, strict_data, .. } = &self.settings;
+        let Settings { limits, stress, in_place, strict_data, .. } = &self.settings;
         let watch = StopWatch::new(limits.timeout_ms, grants.cancel.clone());
         let budget = Budget::new(limits.fuel, Some(watch.clone()));
         let mut vm = Vm::new(self.library.clone(), limits, budget)
             .map_err(|fault| Failure::of(fault, None, program.clone()))?;
         vm.set_stress(*stress);
+        vm.set_in_place(*in_place);
         vm.set_strict_data(*strict_data);
         vm.set_firewall(grants.firewall);
         self.place(&mut vm, program, grants);

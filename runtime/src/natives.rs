@@ -43,6 +43,7 @@ mod string;
 mod table;
 mod tally;
 mod text;
+mod transient;
 mod veil;
 
 pub(crate) use text::is_keyword_name;

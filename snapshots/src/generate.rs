@@ -4,12 +4,14 @@
 //! Programs are loosely typed: most subterms fit, so that most programs run far; now and then one does not, so
 //! that faults are compared too. Every loop ends.
 
+mod accumulators;
 mod exprs;
 mod functions;
 mod lists;
 mod maps;
 mod values;
 
+pub use accumulators::{accumulating_program, asking_accumulating_program};
 pub use values::datum;
 
 /// Pieces of source that tests combine at random.

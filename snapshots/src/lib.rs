@@ -12,8 +12,9 @@ pub mod tried;
 
 use ptc_runtime::{Grants, Limits, Runtime};
 
-/// Returns the runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and `PTC_TEST_STRESS=1`
-/// collects garbage at every safepoint, so that the whole suite can run in each mode.
+/// Returns the runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off, `PTC_TEST_STRESS=1`
+/// collects garbage at every safepoint, and `PTC_TEST_IN_PLACE=0` never changes a collection in place, so that
+/// the whole suite can run in each mode.
 ///
 /// # Panics
 ///
@@ -26,6 +27,7 @@ pub fn runtime() -> Runtime {
         .limits(limits)
         .optimize(!set("PTC_TEST_OPTIMIZE", "0"))
         .stress(set("PTC_TEST_STRESS", "1"))
+        .in_place(!set("PTC_TEST_IN_PLACE", "0"))
 }
 
 /// Returns whether this run of the suite collects at every safepoint, which makes large programs too slow.

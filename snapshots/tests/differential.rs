@@ -1,10 +1,10 @@
 //! Generated programs: the runtime and the slow evaluator agree, the runtime gives one answer for one amount of
-//! fuel in every mode (optimised or not, collecting at every safepoint or not), and `pmap` gives the result of
-//! `map`.
+//! fuel in every mode (optimised or not, collecting at every safepoint or not, changing collections in place or
+//! not), and `pmap` gives the result of `map`.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Limits, Runtime};
-use ptc_snapshots::generate::{bytes, program, shrink};
+use ptc_snapshots::generate::{accumulating_program, bytes, program, shrink};
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle, Subject};
 use ptc_snapshots::setting;
 use ptc_snapshots::tried::tried;
@@ -38,6 +38,7 @@ impl Judges {
             ("plain", mode(false, false)),
             ("optimised, collecting", mode(true, true)),
             ("plain, collecting", mode(false, true)),
+            ("never in place", Subject::new(base().in_place(false))),
         ];
         Judges { modes, evaluator: Evaluator::default() }
     }
@@ -125,6 +126,33 @@ fn generated_programs_have_one_answer() {
     assert!(stories.is_empty(), "{}", stories.join("\n"));
     assert!(opinions * 10 >= cases * 8, "the evaluator must know most of what is generated: {opinions}");
     assert!(values * 10 >= cases * 4, "too many programs stop early: {values}");
+}
+
+/// Loops that change collections step by step, and hold on to some of them: what anybody holds never changes, whether
+/// collections are changed in place or not.
+#[test]
+fn accumulators_have_one_answer() {
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 1_500));
+    let mut judges = Judges::new();
+    // Collecting at every step of loops as long as these takes minutes.
+    judges.modes.retain(|(mode, _)| *mode != "plain, collecting");
+    let (mut values, mut opinions, mut kept) = (0, 0, 0);
+    for seed in start..start + cases {
+        let source = accumulating_program(&bytes(seed));
+        let (problem, has_opinion) = judges.judge(&source);
+        assert!(problem.is_none(), "seed {seed}\n{source}\n{}", problem.unwrap_or_default());
+        opinions += u64::from(has_opinion);
+        if let Ok(text) = judges.modes[0].1.eval(&source) {
+            values += 1;
+            kept += u64::from(text.contains("[true "));
+            // Nothing else in these programs is false: a value is not what it was when it was kept.
+            assert!(!text.contains("[false "), "seed {seed}\n{source}\n{text}");
+        }
+    }
+    println!(
+        "{cases} programs, {values} with a value, {kept} that keep some, {opinions} with a second opinion"
+    );
+    assert!(values * 10 >= cases * 6 && kept * 10 >= cases * 2, "{values}, {kept}");
 }
 
 /// Replaces `map` by `pmap` in a program.

@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use ptc_runtime::{CallId, Datum, Grants, Limits, Node, PendingCall, Run, Runtime, Step, ToolError};
-use ptc_snapshots::generate::{asking_program, bytes};
+use ptc_snapshots::generate::{asking_accumulating_program, asking_program, bytes};
 use ptc_snapshots::tried::tried;
 use ptc_snapshots::{runtime, setting};
 
@@ -32,6 +32,13 @@ const PROGRAMS: &[&str] = &[
     // Loops.
     "(loop [i 0 acc []] (if (< i 5) (recur (inc i) (conj acc (tool/id {:x i}))) acc))",
     "(loop [i 0 m {}] (if (< i 20) (recur (inc i) (assoc m i (tool/twice {:x i}))) m))",
+    // Collections that are changed in place, and what others hold of them.
+    "(loop [i 0 acc [] kept []] (if (< i 40) (recur (inc i) (conj acc i) (if (= 0 (mod i 13)) (conj kept (tool/id {:x i}) acc) kept)) [acc kept]))",
+    "(let [v (vec (range 50))] (reduce (fn [v i] (assoc v i (if (= i 20) (tool/id {:x [i]}) 0))) v (range 50)))",
+    "(let [m (reduce (fn [m i] (assoc (dissoc m (- i 5)) i (if (= i 30) (tool/id {:x i}) i))) {} (range 60))] (assoc m :n (tool/id {:x 1})))",
+    "(let [t (transient [])] (conj! t (tool/id {:x 1})) (conj! t (tool/id {:x 2})) [(count t) (persistent! t)])",
+    "(let [t (reduce (fn [t i] (assoc! t i (tool/id {:x i}))) (transient {:a 1}) (range 3))] [(get t :a) (tool/id {:x 1}) (persistent! t)])",
+    "(let [t (transient [1])] (pmap (fn [x] (tool/id {:x x})) [1 2]) (persistent! (conj! t 2)))",
     "(loop [i 3] (if (> (tool/id {:x i}) 0) (recur (dec i)) i))",
     // Inside higher-order functions of the core library.
     "(map (fn [x] (tool/twice {:x x})) [1 2 3 4])",
@@ -234,22 +241,30 @@ fn resumed_runs_end_as_uninterrupted_ones() {
 
 #[test]
 fn generated_programs_resumed_anywhere_end_as_uninterrupted_ones() {
-    resumed_alike(|source, _| source);
+    resumed_alike(|bytes, _| asking_program(bytes));
 }
 
 #[test]
 fn generated_programs_with_try_resumed_anywhere_end_as_uninterrupted_ones() {
-    resumed_alike(|source, seed| tried(&source, seed).unwrap_or(source));
+    resumed_alike(|bytes, seed| {
+        let source = asking_program(bytes);
+        tried(&source, seed).unwrap_or(source)
+    });
 }
 
-fn resumed_alike(change: impl Fn(String, u64) -> String) {
+#[test]
+fn accumulators_resumed_anywhere_end_as_uninterrupted_ones() {
+    resumed_alike(|bytes, _| asking_accumulating_program(bytes));
+}
+
+fn resumed_alike(write: impl Fn(&[u8], u64) -> String) {
     let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 1_000));
     let limits = Limits { fuel: 300_000, timeout_ms: 120_000, ..Limits::default() };
     let runtime = runtime().limits(limits);
     let mut waited = 0;
     for seed in start..start + cases {
         let bytes = bytes(seed);
-        let source = change(asking_program(&bytes), seed);
+        let source = write(&bytes, seed);
         let Ok(program) = runtime.compile(&source) else { continue };
         let begin = || runtime.start(&program).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
         let (expected, points) = drive(begin(), |_, run| run);

@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
 use crate::frozen::Frozen;
 use crate::heap::Heap;
-use crate::value::Value;
+use crate::value::{Value, owned_again};
 use ptc_bytecode::{BuiltinId, Code, Limits};
 use std::any::Any;
 use std::sync::Arc;
@@ -25,12 +25,29 @@ pub struct Call<'a> {
     pub budget: &'a mut Budget,
     /// Printed output of the run.
     pub output: &'a mut Output,
+    /// True if nothing but the call refers to the first argument, and nothing reads it afterwards.
+    pub owns_first: bool,
 }
 
 impl Call<'_> {
     /// Returns the name of the builtin, for messages.
     pub fn name(&self) -> &'static str {
         self.id.row().map_or("?", |row| row.name)
+    }
+
+    /// Returns the first argument for a native that may change it in place; nil if there is none.
+    pub fn own_first(&self) -> Value {
+        match self.args.first() {
+            Some(first) if self.owns_first && self.heap.may_own() => owned_again(*first),
+            Some(first) => *first,
+            None => Value::Nil,
+        }
+    }
+
+    /// Returns the first argument for a native that changes it in `steps` steps, in place if there is room for all.
+    pub fn own_first_for(&self, steps: usize) -> Value {
+        let first = self.own_first();
+        if self.heap.has_room_for(first, steps) { first } else { first.shared() }
     }
 
     /// Pays for `items` elements; the first line of every native that walks a collection.

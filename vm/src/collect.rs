@@ -86,7 +86,9 @@ pub(crate) fn payload(head: Value) -> usize {
         Value::BigHead(parts) => parts.get().1 as usize,
         Value::FlatHead { len } | Value::FewHead { len } => len as usize,
         Value::TableHead(counts) => counts.get().0 as usize,
-        Value::TailHead(counts) | Value::BuilderHead(counts) => counts.get().1 as usize,
+        Value::TailHead(counts) | Value::BuilderHead(counts) | Value::ArrayHead(counts) => {
+            counts.get().1 as usize
+        }
         Value::RecordHead { len } => len as usize + 1,
         Value::TrieHead(_) | Value::RangeHead { .. } | Value::LinkHead | Value::ExceptionHead => 2,
         Value::SliceHead(_) | Value::StateHead { .. } | Value::VeilHead | Value::SortedHead(_) => 1,

@@ -11,7 +11,7 @@ mod twin;
 
 pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
 pub use granted::{is_data_name, missing_data};
-pub use lookup::{assoc, conj, float_out_of_range, get, get_or, no_positions};
+pub use lookup::{assoc, assoc_last, conj, conj_last, float_out_of_range, get, get_or, no_positions};
 pub use tool_args::host_args;
 
 use crate::budget::Budget;
@@ -22,7 +22,7 @@ use crate::heap::Heap;
 use crate::link::Target;
 use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW, count_tool_call};
 use crate::remembered::earlier;
-use crate::value::{FieldName, Value, is_firewalled};
+use crate::value::{FieldName, Value, is_firewalled, owned_again, share_all};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
 
@@ -204,6 +204,26 @@ impl Vm {
                 regs[$reg as usize]
             };
         }
+        /// A register whose value goes where others may hold it: nobody owns it from here on.
+        macro_rules! shared {
+            ($reg:expr) => {{
+                let reg = $reg as usize;
+                if regs[reg].is_owned() {
+                    regs[reg] = regs[reg].shared();
+                }
+                regs[reg]
+            }};
+        }
+        /// As `shared!`, for `$n` registers behind each other.
+        macro_rules! shared_run {
+            ($first:expr, $n:expr) => {{
+                let run = &mut regs[$first as usize..$first as usize + $n as usize];
+                if heap.owns {
+                    share_all(run);
+                }
+                &*run
+            }};
+        }
         /// Continues at another place, most often an `Enter`: paying there and then saves finding the
         /// way to it.
         macro_rules! goto {
@@ -251,7 +271,7 @@ impl Vm {
                     wide.truncate(wide.len() + WINDOW - block.regs as usize);
                 }
                 let Some(caller) = frames.pop() else {
-                    return Ok(Some(Event::Done(Ending::Value($value))));
+                    return Ok(Some(Event::Done(Ending::Value($value.shared()))));
                 };
                 if !caller.runs_same(current) {
                     module = &modules[caller.module as usize];
@@ -267,13 +287,19 @@ impl Vm {
             ($id:expr, $body:expr, $base:expr, $n:expr) => {{
                 let first = $base as usize + 1;
                 let mark = budget.mark();
-                let args = &regs[first..first + $n as usize];
-                match $body(&mut Call { id: $id, args, heap, budget, output }) {
+                let args = &mut regs[first..first + $n as usize];
+                let owns_first = heap.owns && share_all(args);
+                match $body(&mut Call { id: $id, args, heap, budget, output, owns_first }) {
                     Ok(value) => {
                         heap.settle(budget);
                         r!($base) = value;
                     }
-                    Err(stop) => again!(stop, mark),
+                    Err(stop) => {
+                        if owns_first && stop.is_room() {
+                            r!(first) = owned_again(r!(first));
+                        }
+                        again!(stop, mark)
+                    }
                 }
             }};
         }
@@ -284,7 +310,8 @@ impl Vm {
                 match r!($base) {
                     Value::Closure(closure) => {
                         let (m, f) = heap.closure_code(closure);
-                        if let Some(b) = modules[m as usize].module.plain(f, $n) {
+                        let code = &modules[m as usize].module;
+                        if let Some(b) = code.plain(f, $n).or_else(|| code.exact(f, $n)) {
                             enter!(m, b, $base);
                         }
                         general_call!(r!($base), $base, $n, false);
@@ -303,7 +330,10 @@ impl Vm {
         /// Calls a callee that is not a plain closure, in `exec/call.rs`.
         macro_rules! general_call {
             ($callee:expr, $base:expr, $n:expr, $spread:expr) => {{
-                let callee = $callee;
+                if heap.owns {
+                    share_all(&mut regs[$base as usize..=$base as usize + $n as usize]);
+                }
+                let callee = $callee.shared();
                 let at = current.base as usize + $base as usize;
                 let mark = budget.mark();
                 let mut cx = Cx { library, modules, heap, stack, budget, output };
@@ -382,6 +412,19 @@ impl Vm {
                 }
             }};
         }
+        /// What an operation gives that pays for its work itself.
+        macro_rules! changed {
+            ($dst:expr, $operation:expr, $($operand:expr),*) => {{
+                let mark = budget.mark();
+                match $operation(heap, budget, $($operand),*) {
+                    Ok(value) => {
+                        heap.settle(budget);
+                        r!($dst) = value;
+                    }
+                    Err(stop) => again!(stop, mark),
+                }
+            }};
+        }
         /// Jumps when `$jump` holds, else pays for what follows.
         macro_rules! branch {
             ($jump:expr, $fuel:expr, $to:expr) => {
@@ -405,6 +448,13 @@ impl Vm {
                 }
                 Op::Jump { to } => goto!(to),
                 Op::Again { count, dst, src, to } => {
+                    if limits.loop_iterations != 0 {
+                        r!(count) = ok!(count_jump(r!(count), limits.loop_iterations));
+                    }
+                    r!(dst) = shared!(src);
+                    goto!(to)
+                }
+                Op::AgainLast { count, dst, src, to } => {
                     if limits.loop_iterations != 0 {
                         r!(count) = ok!(count_jump(r!(count), limits.loop_iterations));
                     }
@@ -442,7 +492,7 @@ impl Vm {
                     leave!(value);
                 }
                 Op::Deliver { src } => {
-                    let value = r!(src);
+                    let value = r!(src).shared();
                     leave!(value);
                     match block.ops[pc] {
                         Op::Call { base, .. }
@@ -458,16 +508,17 @@ impl Vm {
                         _ => ok!(Err(Fault::new(Code::BadInstruction, "a value has nowhere to go"))),
                     }
                 }
-                Op::Finish { src } => return Ok(Some(Event::Done(Ending::Returned(r!(src))))),
+                Op::Finish { src } => return Ok(Some(Event::Done(Ending::Returned(r!(src).shared())))),
                 Op::Fail { src } => {
                     current.pc = pc as u32;
-                    return Ok(Some(Event::Done(Ending::Failed(r!(src)))));
+                    return Ok(Some(Event::Done(Ending::Failed(r!(src).shared()))));
                 }
 
                 // Outside the loop, which their code would slow down by several percent.
                 Op::Throw { .. } | Op::Try { .. } => ok!(Err(Stop::twin())),
 
-                Op::Move { dst, src } => r!(dst) = r!(src),
+                Op::Move { dst, src } => r!(dst) = shared!(src),
+                Op::MoveLast { dst, src } => r!(dst) = r!(src),
                 Op::LoadNil { dst } => r!(dst) = Value::Nil,
                 Op::LoadBool { dst, value } => r!(dst) = Value::bool(value),
                 Op::LoadInt { dst, value } => r!(dst) = Value::Int(i64::from(value)),
@@ -477,15 +528,15 @@ impl Vm {
                 }
                 Op::StoreWide { slot, src } => {
                     let at = wide.len() + slot as usize - block.regs as usize;
-                    wide[at] = r!(src);
+                    wide[at] = shared!(src);
                 }
                 Op::Capture { dst, index } => r!(dst) = ok!(lookup::capture(heap, r!(0), index)),
                 Op::GetDef { dst, def } => r!(dst) = ok!(lookup::definition(defs, module, def)),
                 Op::SetDef { def, src } => {
                     let definition = &mut defs[module.defs[def as usize] as usize];
                     let value = match heap.firewall() && is_firewalled(&definition.name) {
-                        true => ok!(heap.veil(r!(src))),
-                        false => r!(src),
+                        true => ok!(heap.veil(shared!(src))),
+                        false => shared!(src),
                     };
                     definition.value = Some(value);
                     definition.entry = Entry::UNKNOWN;
@@ -516,7 +567,7 @@ impl Vm {
                     r!(dst) = ok!(heap.new_tool(name));
                 }
                 Op::MakeClosure { dst, first, n, code } => {
-                    let captured = &regs[first as usize..first as usize + n as usize];
+                    let captured = shared_run!(first, n);
                     let value = ok!(heap.new_closure(current.module, code, captured));
                     r!(dst) = value;
                 }
@@ -543,7 +594,7 @@ impl Vm {
                 Op::CallBuiltin { base, n, import } => match module.module.target(import) {
                     Target::Native(id, body) => call_native!(id, body, base, n),
                     Target::Core(id, f) => {
-                        if let Some(b) = library.core().plain(f, n) {
+                        if let Some(b) = library.core().plain(f, n).or_else(|| library.core().exact(f, n)) {
                             enter!(0, b, base);
                         }
                         general_call!(Value::builtin(id.0), base, n, false);
@@ -551,8 +602,7 @@ impl Vm {
                 },
                 Op::CallTool { base, n, tool } => {
                     let tool = &module.module.artifact().tools[tool as usize];
-                    let first = base as usize + 1;
-                    let args = ok!(tool_args::of_call(heap, tool, &regs[first..first + n as usize]));
+                    let args = ok!(tool_args::of_call(heap, tool, shared_run!(base as usize + 1, n)));
                     let name = tool.granted_as().to_string();
                     let call = ok!(ToolCall::new(name, args, block.span_at(pc)).fits(heap));
                     r!(base) = Value::Nil;
@@ -564,7 +614,7 @@ impl Vm {
                 }
                 Op::Apply { base, n } => general_call!(r!(base), base, n, true),
                 Op::ParallelMap { dst, f, items } => {
-                    let (f, items) = (r!(f), r!(items));
+                    let (f, items) = (shared!(f), shared!(items));
                     ok!(check_depth(*depth, limits.parallel_depth));
                     let items = ok!(branch_items(heap, budget, items));
                     *state = State::Forked(Box::new(Fork::new(ForkKind::Map { f }, items, dst)));
@@ -572,7 +622,7 @@ impl Vm {
                     return Ok(Some(Event::Fork));
                 }
                 Op::ParallelCalls { dst, items } => {
-                    let items = r!(items);
+                    let items = shared!(items);
                     ok!(check_depth(*depth, limits.parallel_depth));
                     let items = ok!(branch_items(heap, budget, items));
                     *state = State::Forked(Box::new(Fork::new(ForkKind::Calls, items, dst)));
@@ -622,37 +672,32 @@ impl Vm {
                 Op::First { dst, coll } => r!(dst) = paid!(lookup::first(heap, r!(coll))),
                 Op::Count { dst, coll } => r!(dst) = paid!(lookup::count(heap, r!(coll))),
                 Op::Assoc { dst, coll, key } => {
-                    let mark = budget.mark();
-                    let (k, v) = (r!(key), r!(key + 1));
-                    match lookup::assoc(heap, budget, r!(coll), k, v) {
-                        Ok(value) => {
-                            heap.settle(budget);
-                            r!(dst) = value;
-                        }
-                        Err(stop) => again!(stop, mark),
-                    }
+                    let (k, v) = (shared!(key), shared!(key + 1));
+                    changed!(dst, lookup::assoc, shared!(coll), k, v)
+                }
+                Op::AssocLast { dst, coll, key } => {
+                    let (k, v) = (shared!(key), shared!(key + 1));
+                    changed!(dst, lookup::assoc_last, r!(coll), k, v)
                 }
                 Op::Conj { dst, coll, item } => {
-                    let mark = budget.mark();
-                    match lookup::conj(heap, budget, r!(coll), r!(item)) {
-                        Ok(value) => {
-                            heap.settle(budget);
-                            r!(dst) = value;
-                        }
-                        Err(stop) => again!(stop, mark),
-                    }
+                    let item = shared!(item);
+                    changed!(dst, lookup::conj, shared!(coll), item)
+                }
+                Op::ConjLast { dst, coll, item } => {
+                    let item = shared!(item);
+                    changed!(dst, lookup::conj_last, r!(coll), item)
                 }
 
                 Op::NewVector { dst, first, n } => {
-                    let value = ok!(heap.new_vec(&regs[first as usize..first as usize + n as usize]));
+                    let value = ok!(heap.new_vec(shared_run!(first, n)));
                     r!(dst) = value;
                 }
                 Op::NewMap { dst, first, n } => {
-                    let value = paid!(heap.new_map(&regs[first as usize..first as usize + n as usize]));
+                    let value = paid!(heap.new_map(shared_run!(first, n)));
                     r!(dst) = value;
                 }
                 Op::NewRecord { dst, first, n, id } => {
-                    let values = &regs[first as usize..first as usize + n as usize];
+                    let values = shared_run!(first, n);
                     let value = paid!(lookup::new_record(
                         heap,
                         heap.import(module.space, module.constant(id)),
@@ -661,20 +706,20 @@ impl Vm {
                     r!(dst) = value;
                 }
                 Op::NewSet { dst, first, n } => {
-                    let value = paid!(heap.new_set(&regs[first as usize..first as usize + n as usize]));
+                    let value = paid!(heap.new_set(shared_run!(first, n)));
                     r!(dst) = value;
                 }
 
                 Op::NewBuilder { dst } => r!(dst) = ok!(heap.new_builder()),
                 Op::Push { builder, src } => {
-                    let item = r!(src);
+                    let item = shared!(src);
                     ok!(heap.builder_add(&mut r!(builder), item));
                 }
                 Op::BuildVector { dst, builder } => r!(dst) = ok!(heap.builder_vector(r!(builder))),
                 Op::BuildMap { dst, builder } => r!(dst) = paid!(heap.builder_map(r!(builder))),
                 Op::BuildSet { dst, builder } => r!(dst) = paid!(heap.builder_set(r!(builder))),
                 Op::IterStart { iter, coll } => {
-                    r!(iter) = paid!(lookup::iter_start(heap, r!(coll)));
+                    r!(iter) = paid!(lookup::iter_start(heap, shared!(coll)));
                     r!(iter + 1) = Value::Int(0);
                 }
                 Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),

@@ -313,6 +313,11 @@ impl Stop {
         matches!(*self.0, Why::Kind(StopKind::Fault(_)))
     }
 
+    /// Returns true if it asks for room.
+    pub(crate) fn is_room(&self) -> bool {
+        matches!(*self.0, Why::Kind(StopKind::Room { .. }))
+    }
+
     /// Whether it is [`Stop::twin`].
     pub fn is_twin(&self) -> bool {
         matches!(*self.0, Why::Twin)

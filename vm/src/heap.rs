@@ -146,6 +146,12 @@ pub struct Heap {
     pub(crate) veils: bool,
     /// True if either of the two is, for constructors of maps and sets.
     pub(crate) guarded: bool,
+    /// True unless a test compares with a run that never changes a collection in place.
+    pub(crate) in_place: bool,
+    /// True once a register may own a collection.
+    pub(crate) owns: bool,
+    /// Cells that may be copied at no price, to change what is copied in place.
+    pub(crate) credit: usize,
 }
 
 impl Heap {
@@ -187,6 +193,9 @@ impl Heap {
             firewall: false,
             veils: false,
             guarded: false,
+            in_place: true,
+            owns: false,
+            credit: 0,
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -218,6 +227,7 @@ impl Heap {
         self.key_cache.clear();
         self.code.clear();
         self.veils = false;
+        (self.owns, self.credit) = (false, 0);
         self.set_firewall(false);
         self.set_limit(limit);
     }

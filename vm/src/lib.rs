@@ -66,8 +66,8 @@ pub use budget::Budget;
 pub use call::{Call, NativeFn, Output};
 pub use collect::Collector;
 pub use exec::{
-    add, assoc, conj, div, float_out_of_range, get, get_or, host_args, is_data_name, missing_data, modulo,
-    mul, no_positions, not_a_number, quot, rem, sub,
+    add, assoc, assoc_last, conj, conj_last, div, float_out_of_range, get, get_or, host_args, is_data_name,
+    missing_data, modulo, mul, no_positions, not_a_number, quot, rem, sub,
 };
 pub use fault::{Fault, FaultInner, Stop, StopKind};
 pub use fork::{Branches, Held};

@@ -10,7 +10,7 @@ use crate::value::{Ref, Value};
 use crate::watch::Watch;
 use ptc_bytecode::{
     Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, RegSet,
-    Verified, lookup,
+    Verified, lookup, mark_last_uses,
 };
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ pub struct Module {
     targets: Vec<Target>,
     /// Arity and code of each plain function, for fast calls.
     plain: Vec<Plain>,
+    /// Code blocks with instructions that say where a register is read for the last time; None for those to which that
+    /// makes no difference.
+    code: Vec<Option<Box<CodeBlock>>>,
     /// For each code block, its loops that run as a whole.
     select_loops: Vec<Box<[SelectLoop]>>,
 }
@@ -61,6 +64,93 @@ impl Target {
             Target::Native(id, _) | Target::Core(id, _) => id,
         }
     }
+}
+
+/// Builtins that look at their first argument and give nothing that it is part of: the argument may be a collection that
+/// is changed in place afterwards. Elements may be in what they give, as an element is never changed in place.
+const LOOKS: &[&str] = &[
+    "contains?",
+    "get",
+    "get-in",
+    "find",
+    "nth",
+    "%nth",
+    "count",
+    "empty?",
+    "first",
+    "second",
+    "last",
+    "peek",
+    "keys",
+    "vals",
+    "reduced?",
+    "nil?",
+    "some?",
+    "map?",
+    "vector?",
+    "set?",
+    "coll?",
+    "sequential?",
+    "str",
+    "pr-str",
+];
+
+impl Target {
+    fn only_looks(self) -> bool {
+        let name = self.builtin().row().map_or("", |row| row.name);
+        matches!(self, Target::Native(..)) && LOOKS.contains(&name)
+    }
+}
+
+/// Builtins that may change their first argument in place.
+const CHANGES: &[&str] = &[
+    "assoc",
+    "assoc-in",
+    "conj",
+    "disj",
+    "dissoc",
+    "into",
+    "%into",
+    "merge",
+    "pop",
+    "%put",
+    "update",
+    "update-in",
+];
+
+impl Target {
+    fn may_change(self) -> bool {
+        CHANGES.contains(&self.builtin().row().map_or("", |row| row.name))
+    }
+}
+
+/// A code block with its last uses named, if it changes collections or passes values on to others that may. For others that would
+/// be work when a program is compiled, which is of no use when it runs.
+fn last_uses(
+    verified: &Verified,
+    id: u32,
+    looks: impl Fn(u32) -> bool,
+    changes: impl Fn(u32) -> bool,
+) -> Option<Box<CodeBlock>> {
+    let block = &verified.artifact().blocks[id as usize];
+    let (mut passes_on, mut calls) = (false, false);
+    let is_changed = block.ops.iter().any(|op| {
+        match *op {
+            Op::Assoc { .. } | Op::Conj { .. } => return true,
+            Op::CallBuiltin { import, .. } if changes(import) => return true,
+            Op::Again { .. } | Op::IterBack { .. } => passes_on = true,
+            // A parameter, most often to be the argument of a call.
+            Op::Move { src, .. } if src > 0 && src <= block.params => passes_on = true,
+            Op::Call { .. } | Op::CallDef { .. } | Op::CallBuiltin { .. } => calls = true,
+            _ => {}
+        }
+        passes_on && calls
+    });
+    is_changed.then(|| {
+        let mut block = Box::new(block.clone());
+        mark_last_uses(&mut block, verified.liveness(id), looks);
+        block
+    })
 }
 
 /// What the language offers: a body for every row of the builtin table.
@@ -159,7 +249,10 @@ impl Module {
         let plain = verified.artifact().functions.iter().map(Plain::of).collect();
         let blocks = &verified.artifact().blocks;
         let select_loops = blocks.iter().map(|block| SelectLoop::find(&block.ops, &consts)).collect();
-        Ok(Arc::new(Module { verified, consts, space, targets, plain, select_loops }))
+        let looks = |import: u32| targets.get(import as usize).is_some_and(|target| target.only_looks());
+        let changes = |import: u32| targets.get(import as usize).is_some_and(|target| target.may_change());
+        let code = (0..blocks.len() as u32).map(|id| last_uses(&verified, id, looks, changes)).collect();
+        Ok(Arc::new(Module { verified, consts, space, targets, plain, code, select_loops }))
     }
 
     /// Returns functions of this module as values for any run, in the order of `ids`. Each captures nothing, as
@@ -205,6 +298,12 @@ impl Module {
         (plain.required == n).then_some(plain.block)
     }
 
+    /// Returns the code of a function for exactly `n` arguments, also if it takes other numbers of them.
+    pub(crate) fn exact(&self, function: u32, n: u8) -> Option<u32> {
+        let arities = &self.function(function).arities;
+        arities.iter().find(|arity| !arity.rest && arity.required == n).map(|arity| arity.block)
+    }
+
     /// Returns the function a code block belongs to.
     pub(crate) fn owner(&self, block: u32) -> u32 {
         self.verified.blocks().get(block as usize).map_or(u32::MAX, |facts| facts.function)
@@ -213,7 +312,10 @@ impl Module {
     /// Returns a code block by index.
     #[inline(always)]
     pub(crate) fn block(&self, id: u32) -> &CodeBlock {
-        &self.verified.artifact().blocks[id as usize]
+        match &self.code[id as usize] {
+            Some(block) => block,
+            None => &self.verified.artifact().blocks[id as usize],
+        }
     }
 
     /// Returns the loop of a code block that goes back at `pc`, if it runs as a whole.

@@ -251,6 +251,7 @@ impl Vm {
         (vm.strict_data, vm.stress) = (self.strict_data, self.stress);
         (vm.entry, vm.depth) = (self.entry, self.depth + 1);
         vm.heap.set_firewall(self.heap.firewall());
+        vm.heap.in_place = self.heap.in_place;
         vm.heap.watch_fields(self.heap.watched.as_ref().map(|watched| Box::new(watched.of_branch())));
         vm.output.set_context(self.output.shared_context(), true);
         for attached in &self.modules {
@@ -441,6 +442,11 @@ impl Vm {
     /// Sets the test mode that collects at every safepoint to find missing roots.
     pub fn set_stress(&mut self, stress: bool) {
         self.stress = stress;
+    }
+
+    /// Never change a collection in place: a test mode that finds values which should not have changed.
+    pub fn set_in_place(&mut self, in_place: bool) {
+        self.heap.in_place = in_place;
     }
 
     /// Data from outside as it is behind the firewall, if that is up.

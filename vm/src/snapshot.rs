@@ -81,6 +81,7 @@ impl Value {
             Value::Day(n) => n.hash(hasher),
             Value::TextHead(parts) | Value::PlainHead(parts) => parts.hash(hasher),
             Value::FlatHead { len } | Value::RecordHead { len } | Value::FewHead { len } => len.hash(hasher),
+            Value::ArrayHead(counts) => counts.hash(hasher),
             _ => {
                 if let Some(r) = self.reference() {
                     (r.space(), r.at()).hash(hasher);
@@ -107,7 +108,10 @@ impl Heap {
                 Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Regex(_),
                 Value::TextHead(_) | Value::PlainHead(_)
             ) | (Value::Big(_), Value::BigHead(_))
-                | (Value::Vector(_), Value::FlatHead { .. } | Value::TrieHead(_) | Value::SliceHead(_))
+                | (
+                    Value::Vector(_),
+                    Value::FlatHead { .. } | Value::TrieHead(_) | Value::ArrayHead(_) | Value::SliceHead(_)
+                )
                 | (Value::Map(_), Value::RecordHead { .. })
                 | (Value::Set(_), Value::FewHead { .. })
                 | (Value::Range(_), Value::RangeHead { .. })
@@ -131,7 +135,7 @@ impl Heap {
     /// Makes a part of a vector from the result of [`Heap::slice_parts`]; None if there is no such part.
     fn new_slice(&mut self, whole: Value, start: u32, len: u32) -> Option<Result<Value, Stop>> {
         let Value::Vector(r) = whole else { return None };
-        let is_whole = matches!(self.head(r), Value::FlatHead { .. } | Value::TrieHead(_));
+        let is_whole = !matches!(self.head(r), Value::SliceHead(_));
         let end = start.checked_add(len).filter(|_| is_whole && len > 0)?;
         if end as usize > self.vec_len(r) {
             return None;

@@ -42,6 +42,7 @@ const UNTOLD_BUILTINS: &[&str] = &[
     "Math/sinh", "Math/cosh", "Math/tanh", "Math/copySign", "Math/rint", "Math/nextUp", "Math/nextDown", "Math/ceilDiv",
     ".plusMillis", ".minusMillis", ".compareToIgnoreCase", ".stripLeading", ".stripTrailing", "Float/parseFloat",
     "swap-vals!", "reset-vals!", "compare-and-set!", "volatile!", "volatile?", "vreset!", "vswap!", "postwalk-replace",
+    "transient", "persistent!", "conj!", "assoc!", "dissoc!", "disj!", "pop!",
     "prewalk-replace", "trampoline", "nnext", "Long/valueOf", "Character/getNumericValue", "Integer/toBinaryString",
 ];
 

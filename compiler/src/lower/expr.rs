@@ -155,6 +155,12 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
+    /// Returns true for a local in a register that nothing assigns to.
+    fn is_fixed_local(&self, node: &Node<'a>) -> bool {
+        let Kind::Name(Name::Local(local)) = node.kind else { return false };
+        matches!(self.place(local), Place::Reg(_)) && self.is_simple(node)
+    }
+
     /// Two operands, in order, in whatever registers they end up in.
     pub(super) fn operands(&mut self, a: &Node<'a>, b: &Node<'a>) -> (u8, u8) {
         if self.regs.can_hold(2) {
@@ -203,9 +209,27 @@ impl<'a> Lower<'_, 'a> {
         let n = nodes.clone().count();
         if self.regs.can_hold(lead + n) {
             self.regs.skip(lead);
-            for node in nodes {
+            // A local that nothing assigns to is moved when the others are computed: so its last use is the call, where
+            // the others read it too, and what it holds may be changed in place.
+            let all_simple = nodes.clone().all(|node| self.is_simple(node));
+            let is_late = |this: &Self, node: &Node<'a>| !all_simple && this.is_fixed_local(node);
+            let from = self.regs.mark();
+            for node in nodes.clone() {
                 let reg = self.regs.alloc();
-                self.expr(node, Dest::Into(reg));
+                if !is_late(self, node) {
+                    self.expr(node, Dest::Into(reg));
+                }
+            }
+            if !all_simple {
+                let taken = self.regs.mark();
+                self.regs.release(from);
+                for node in nodes {
+                    let reg = self.regs.alloc();
+                    if is_late(self, node) {
+                        self.expr(node, Dest::Into(reg));
+                    }
+                }
+                self.regs.release(taken);
             }
             return first;
         }

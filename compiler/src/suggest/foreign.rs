@@ -236,10 +236,6 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
         "sequences have no chunks inside: cut one into pieces with (partition-all n xs)",
     ),
     (&["prewalk-demo", "postwalk-demo"], "print on the way: (postwalk (fn [x] (println x) x) data)"),
-    (
-        &["transient", "persistent!", "conj!", "assoc!", "dissoc!", "disj!", "pop!"],
-        "there are no transients: conj, assoc and into are fast as they are",
-    ),
     (&["vector-of", "->Vec", "->VecNode", "->VecSeq", "EMPTY-NODE"], "make vectors with (vector 1 2) or (vec xs)"),
     (
         &["create-struct", "defstruct", "struct", "struct-map", "accessor"],

@@ -210,7 +210,7 @@ impl Machine<'_> {
                     }
                 }
                 Op::Jump { to } => pc = to as usize,
-                Op::Again { dst, src, to, .. } => {
+                Op::Again { dst, src, to, .. } | Op::AgainLast { dst, src, to, .. } => {
                     r[dst as usize] = r[src as usize].clone();
                     pc = to as usize;
                 }
@@ -224,7 +224,7 @@ impl Machine<'_> {
 
     fn straight(&mut self, op: Op, r: &mut [V], captures: &[V]) -> Result<(), Stop> {
         let (dst, value) = match op {
-            Op::Move { dst, src } => (dst, r[src as usize].clone()),
+            Op::Move { dst, src } | Op::MoveLast { dst, src } => (dst, r[src as usize].clone()),
             Op::LoadNil { dst } => (dst, V::Nil),
             Op::LoadBool { dst, value } => (dst, V::Bool(value)),
             Op::LoadInt { dst, value } => (dst, V::Int(value.into())),
@@ -285,7 +285,7 @@ impl Machine<'_> {
             Op::Nth { dst, coll, index } => (dst, get(&r[coll as usize], &r[index as usize])),
             Op::First { dst, coll } => (dst, r[coll as usize].items()?.first().cloned().unwrap_or(V::Nil)),
             Op::Count { dst, coll } => (dst, V::Int(r[coll as usize].items()?.len() as i64)),
-            Op::Conj { dst, coll, item } => {
+            Op::Conj { dst, coll, item } | Op::ConjLast { dst, coll, item } => {
                 let mut items = r[coll as usize].items()?;
                 items.push(r[item as usize].clone());
                 (dst, V::Vector(Rc::new(items)))

@@ -84,7 +84,7 @@ fn no_place(call: &Call<'_>, kind: StateKind) -> Stop {
 }
 
 #[cold]
-fn not_own(call: &Call<'_>, kind: StateKind) -> Stop {
+pub fn not_own(call: &Call<'_>, kind: StateKind) -> Stop {
     let word = kind.word();
     if call.output.is_branch() {
         return Fault::new(

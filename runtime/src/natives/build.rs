@@ -325,7 +325,13 @@ fn selections(len: usize, n: usize) -> usize {
 pub fn zip_all(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Vector(colls) = arg(call, 1) else { return Err(refuse("`%zip` needs a vector")) };
     let colls = call.heap.vec_items(colls);
-    let mut inner =
-        Call { id: call.id, args: &colls, heap: call.heap, budget: call.budget, output: call.output };
+    let mut inner = Call {
+        id: call.id,
+        args: &colls,
+        heap: call.heap,
+        budget: call.budget,
+        output: call.output,
+        owns_first: false,
+    };
     rows(&mut inner)
 }

@@ -234,10 +234,8 @@ pub fn into(call: &mut Call<'_>) -> Result<Value, Stop> {
             let more = items(call, 2)?;
             let len = call.heap.vec_len(r);
             if more.len() < len / 4 {
-                return more.into_iter().try_fold(Value::Vector(r), |acc, item| match acc {
-                    Value::Vector(r) => call.heap.vec_conj(r, item),
-                    _ => Ok(acc),
-                });
+                let to = call.own_first_for(more.len());
+                return more.into_iter().try_fold(to, |to, item| call.heap.vec_append(to, item));
             }
             call.pay_items(len)?;
             let mut all = call.heap.vec_items(r);

@@ -17,9 +17,9 @@ pub fn assoc(call: &mut Call<'_>) -> Result<Value, Stop> {
             .hint("`(assoc m :a 1 :b 2)`")
             .into());
     }
-    let mut coll = arg(call, 1);
+    let mut coll = call.own_first_for(pairs.len() / 2);
     for pair in pairs.chunks_exact(2) {
-        coll = ptc_vm::assoc(call.heap, call.budget, coll, pair[0], pair[1])?;
+        coll = ptc_vm::assoc_last(call.heap, call.budget, coll, pair[0], pair[1])?;
     }
     Ok(coll)
 }
@@ -37,10 +37,8 @@ fn map_or_nil(call: &Call<'_>, n: usize) -> Result<Option<Ref>, Stop> {
 pub fn dissoc(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.pay_items(call.args.len())?;
     map_or_nil(call, 1)?;
-    call.args[1..].iter().try_fold(arg(call, 1), |acc, key| match acc {
-        Value::Map(map) => call.heap.map_dissoc(map, *key),
-        _ => Ok(acc),
-    })
+    let map = call.own_first_for(call.args.len() - 1);
+    call.args[1..].iter().try_fold(map, |map, key| call.heap.map_remove(map, *key))
 }
 
 /// `(merge m …)`
@@ -70,7 +68,9 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
     // A few entries are put into the large map; otherwise the whole is rebuilt.
     if more < kept / 4 {
         call.pay_items(more)?;
-        let mut merged = *first;
+        // What comes first is not always the first argument.
+        let owns = matches!(arg(call, 1), Value::Map(found) if found == base);
+        let mut merged = if owns { call.own_first_for(more) } else { *first };
         for pair in entries_of(call, rest).chunks_exact(2) {
             merged = put(call, merged, pair[0], pair[1])?;
         }
@@ -84,7 +84,7 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// Adds one entry; a map that is veiled for one of its keys stays so.
 fn put(call: &mut Call<'_>, map: Value, key: Value, value: Value) -> Result<Value, Stop> {
     match map {
-        Value::Map(map) => call.heap.map_assoc(map, key, value),
+        Value::Map(_) | Value::OwnMap(_) => call.heap.map_put(map, key, value),
         _ => ptc_vm::assoc(call.heap, call.budget, map, key, value),
     }
 }
@@ -142,7 +142,7 @@ pub fn rename_keys(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(contains? coll key)`
 pub fn contains_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     let key = arg(call, 2);
-    Ok(Value::bool(match arg(call, 1) {
+    Ok(Value::bool(match call.heap.in_transient(arg(call, 1)) {
         Value::Nil => false,
         Value::Map(map) => call.heap.map_get_flex(map, key).is_some(),
         Value::Set(set) => call.heap.set_get(set, key).is_some(),
@@ -334,7 +334,7 @@ pub fn pour(call: &mut Call<'_>, map: Ref) -> Result<Value, Stop> {
     }
     let len = call.heap.map_len(map);
     if more.len() / 2 < len / 4 {
-        let mut result = Value::Map(map);
+        let mut result = call.own_first_for(more.len() / 2);
         for pair in more.chunks_exact(2) {
             result = put(call, result, pair[0], pair[1])?;
         }

@@ -64,31 +64,42 @@ pub fn assoc_in(call: &mut Call<'_>) -> Result<Value, Stop> {
     if keys.is_empty() {
         keys.push(Value::Nil);
     }
+    let outermost = keys[0];
     // Down, remembering every level; then up, changing each.
     let mut levels = Vec::with_capacity(keys.len());
     let mut coll = arg(call, 1);
+    let own = call.own_first();
     for key in &keys {
         levels.push(coll);
         coll = lookup(call.heap, coll, *key)?.unwrap_or(Value::Nil);
     }
     let mut value = arg(call, 3);
-    for (level, key) in levels.into_iter().zip(keys).rev() {
-        value = put_at(call, level, key, value)?;
+    // Only the outermost level may be owned: the others are inside of it.
+    let mut inner = levels.into_iter().zip(keys).skip(1).collect::<Vec<_>>();
+    while let Some((level, key)) = inner.pop() {
+        let key = known_key(call, level, key);
+        value = ptc_vm::assoc(call.heap, call.budget, level, key, value)?;
     }
-    Ok(value)
+    put_last(call, own, outermost, value)
 }
 
 /// Works like `assoc`, but writes to the key that a flexible lookup finds.
 pub fn put(call: &mut Call<'_>) -> Result<Value, Stop> {
-    put_at(call, arg(call, 1), arg(call, 2), arg(call, 3))
+    put_last(call, call.own_first(), arg(call, 2), arg(call, 3))
 }
 
-fn put_at(call: &mut Call<'_>, coll: Value, key: Value, value: Value) -> Result<Value, Stop> {
-    let key = match (call.heap.unveil(coll), key) {
+/// `assoc` to a collection that is not used afterwards.
+fn put_last(call: &mut Call<'_>, coll: Value, key: Value, value: Value) -> Result<Value, Stop> {
+    let key = known_key(call, coll.shared(), key);
+    ptc_vm::assoc_last(call.heap, call.budget, coll, key, value)
+}
+
+/// The key as it is spelt in the map.
+fn known_key(call: &mut Call<'_>, coll: Value, key: Value) -> Value {
+    match (call.heap.unveil(coll), key) {
         (Value::Map(map), Value::Keyword(_) | Value::Str(_)) => {
             call.heap.map_find_flex(map, key).map_or(key, |(known, _)| known)
         }
         _ => key,
-    };
-    ptc_vm::assoc(call.heap, call.budget, coll, key, value)
+    }
 }

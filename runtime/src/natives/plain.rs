@@ -83,7 +83,7 @@ fn name_of(id: u64) -> &'static str {
 
 fn binary(call: &mut Call<'_>, body: NativeFn, a: Value, b: Value) -> Result<Value, Stop> {
     let Call { id, heap, budget, output, .. } = call;
-    body(&mut Call { id: *id, args: &[a, b], heap, budget, output })
+    body(&mut Call { id: *id, args: &[a, b], heap, budget, output, owns_first: false })
 }
 
 /// Returns the value, or nil if a loop met a case for the core library. That includes faults, which are described
@@ -133,7 +133,8 @@ impl Plain {
                 _ => ptc_vm::get(call.heap, x, key),
             },
             Plain::Native(id, body) => {
-                body(&mut Call { id, args: &[x], heap: call.heap, budget: call.budget, output: call.output })
+                let Call { heap, budget, output, .. } = call;
+                body(&mut Call { id, args: &[x], heap, budget, output, owns_first: false })
             }
         }
     }

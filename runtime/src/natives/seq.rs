@@ -146,7 +146,7 @@ pub fn pop(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Ok(Value::Nil);
     }
     match arg(call, 1) {
-        Value::Vector(r) => Ok(call.heap.vec_pop(r)?.unwrap_or(Value::Nil)),
+        Value::Vector(_) => call.heap.vec_shorten(call.own_first()),
         coll => {
             let len = size(call, 1)?;
             call.heap.slice(coll, 0, len.saturating_sub(1))
@@ -199,9 +199,10 @@ pub fn empty(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(conj coll x …)`
 pub fn conj(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let [coll, items @ ..] = call.args else { return Ok(call.heap.empty_vec()) };
+    let [_, items @ ..] = call.args else { return Ok(call.heap.empty_vec()) };
     call.budget.pay_items(items.len())?;
-    items.iter().try_fold(*coll, |acc, item| ptc_vm::conj(call.heap, call.budget, acc, *item))
+    let coll = call.own_first_for(items.len());
+    items.iter().try_fold(coll, |acc, item| ptc_vm::conj_last(call.heap, call.budget, acc, *item))
 }
 
 /// `(vector x …)`

@@ -41,23 +41,22 @@ fn len_of(call: &Call<'_>, set: Option<Ref>) -> usize {
 pub fn disj(call: &mut Call<'_>) -> Result<Value, Stop> {
     set_or_nil(call, 1)?;
     call.pay_items(call.args.len())?;
-    call.args[1..].iter().try_fold(arg(call, 1), |acc, item| match acc {
-        Value::Set(set) => call.heap.set_disj(set, *item),
-        _ => Ok(acc),
-    })
+    let set = call.own_first_for(call.args.len() - 1);
+    call.args[1..].iter().try_fold(set, |set, item| call.heap.set_remove(set, *item))
 }
 
 /// Adds the elements of argument 2 to the set in argument 1.
 pub fn pour(call: &mut Call<'_>, set: Ref) -> Result<Value, Stop> {
     let more = items(call, 2)?;
-    add_all(call, set, &more)
+    add_all(call, set, call.own_first_for(more.len()), &more)
 }
 
-fn add_all(call: &mut Call<'_>, set: Ref, more: &[Value]) -> Result<Value, Stop> {
+/// Adds members to a set, given as it is and as whoever changes it takes it.
+fn add_all(call: &mut Call<'_>, set: Ref, own: Value, more: &[Value]) -> Result<Value, Stop> {
     let len = call.heap.set_len(set);
     if more.len() < len / 4 {
-        return more.iter().try_fold(Value::Set(set), |acc, item| match acc {
-            Value::Set(set) => call.heap.set_conj(set, *item),
+        return more.iter().try_fold(own, |acc, item| match acc {
+            Value::Set(_) | Value::OwnSet(_) => call.heap.set_add(acc, *item),
             // A set that is veiled for one of its members stays so.
             _ => ptc_vm::conj(call.heap, call.budget, acc, *item),
         });
@@ -89,7 +88,7 @@ pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
         let len = call.heap.set_len(set);
         call.pay_items(len.saturating_mul(1 + LOOKUP_UNITS))?;
         if more.len() + len > AT_ONCE && !more.is_empty() {
-            if let Value::Set(added) = add_all(call, all, &more)? {
+            if let Value::Set(added) = add_all(call, all, Value::Set(all), &more)?.shared() {
                 (all, base, is_long) = (added, Some(added), true);
             }
             more.clear();
@@ -99,7 +98,7 @@ pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     match base {
         Some(base) if more.is_empty() => Ok(Value::Set(base)),
-        Some(base) => add_all(call, base, &more),
+        Some(base) => add_all(call, base, Value::Set(base), &more),
         None if call.args.is_empty() => Ok(call.heap.empty_set()),
         None => Ok(Value::Nil),
     }

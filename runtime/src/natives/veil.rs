@@ -85,5 +85,5 @@ fn run(call: &mut Call<'_>, args: &[Value], body: NativeFn, is_secret: bool) -> 
 
 fn with(call: &mut Call<'_>, args: &[Value], body: NativeFn) -> Result<Value, Stop> {
     let Call { id, heap, budget, output, .. } = call;
-    body(&mut Call { id: *id, args, heap, budget, output })
+    body(&mut Call { id: *id, args, heap, budget, output, owns_first: false })
 }

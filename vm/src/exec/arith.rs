@@ -135,7 +135,7 @@ pub(super) fn general(
         }
         _ => return Err(Fault::new(Code::Internal, "not an instruction of arithmetic").into()),
     };
-    let (x, y) = (regs[a as usize], regs[b as usize]);
+    let (x, y) = (regs[a as usize].shared(), regs[b as usize].shared());
     regs[dst as usize] = match function(heap, x, y) {
         // Off every path for plain numbers.
         Err(_) if is_veiled(x) || is_veiled(y) => {
@@ -168,7 +168,7 @@ fn add_int(
             heap.veil(sum)?
         }
         other => {
-            let other = heap.unveil(other);
+            let other = heap.unveil(other.shared());
             let (op, arg) = match said {
                 1 => ("+", 2),
                 2 => ("-", 1),

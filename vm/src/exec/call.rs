@@ -48,7 +48,7 @@ pub(crate) fn general(
         cx.budget.pay_items(more.len())?;
         args.extend_from_slice(&more);
     }
-    match callee {
+    match cx.heap.in_transient(callee) {
         Value::Closure(closure) => {
             let (module, function) = cx.heap.closure_code(closure);
             let function = cx.modules[module as usize].module.function(function);
@@ -66,7 +66,7 @@ pub(crate) fn general(
             .hint("`(:name row)` or `(:name row \"unknown\")`")
             .into()),
         },
-        Value::Map(_) => match args[..] {
+        callee @ Value::Map(_) => match args[..] {
             [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
             [key, default] => Ok(Next::Value(lookup::get_or(cx.heap, callee, key, default)?)),
             _ => Err(Fault::new(
@@ -76,7 +76,7 @@ pub(crate) fn general(
             .hint("`(prices :apple)` or `(get prices :apple 0)`")
             .into()),
         },
-        Value::Set(_) | Value::Vector(_) | Value::Range(_) => match args[..] {
+        callee @ (Value::Set(_) | Value::Vector(_) | Value::Range(_)) => match args[..] {
             [key]
                 if !matches!(callee, Value::Set(_))
                     && !matches!(cx.heap.unveil(key), Value::Int(_) | Value::Big(_)) =>
@@ -95,8 +95,8 @@ pub(crate) fn general(
             let args = tool_args::tool_args(cx.heap, &name, &args)?;
             Ok(Next::Tool { name, args })
         }
-        Value::Veiled(_) => veiled_callee(cx, callee, &args),
-        _ => Err(not_callable(callee)),
+        callee @ Value::Veiled(_) => veiled_callee(cx, callee, &args),
+        callee => Err(not_callable(callee)),
     }
 }
 
@@ -142,7 +142,8 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
     match target {
         Target::Native(id, body) => {
             let mark = cx.budget.mark();
-            let mut call = Call { id, args, heap: cx.heap, budget: cx.budget, output: cx.output };
+            let Cx { heap, budget, output, .. } = cx;
+            let mut call = Call { id, args, heap, budget, output, owns_first: false };
             match body(&mut call) {
                 Ok(value) => {
                     cx.heap.settle(cx.budget);

@@ -20,7 +20,7 @@ pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
 #[inline]
 pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     match coll {
-        Value::Map(map) => {
+        Value::Map(map) | Value::OwnMap(map) => {
             // A key may be as large as any other value.
             if !matches!(key, Value::Keyword(_) | Value::Int(_)) {
                 if heap.has_veils()
@@ -38,8 +38,15 @@ pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Resul
 
 #[inline(never)]
 fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
+    if coll.is_owned() || key.is_owned() || default.is_owned() {
+        return get_or(heap, coll.shared(), key.shared(), default.shared());
+    }
     if let (Value::Veiled(_), _) | (_, Value::Veiled(_)) = (coll, key) {
         return through(heap, "get", |heap| get_or(heap, heap.unveil(coll), heap.unveil(key), default));
+    }
+    let coll = heap.in_transient(coll);
+    if let Value::Map(_) | Value::Veiled(_) = coll {
+        return get_or(heap, coll, key, default);
     }
     let found = match (coll, key) {
         // A keyword contains nothing: the arguments are swapped.
@@ -97,7 +104,7 @@ fn is_exact(n: i64) -> bool {
 #[inline]
 pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value, Stop> {
     match (coll, index) {
-        (Value::Vector(v), Value::Int(i)) => {
+        (Value::Vector(v) | Value::OwnVector(v), Value::Int(i)) => {
             // A negative index is as far out of range as any other.
             Ok(heap.vec_at(*v, usize::try_from(*i).unwrap_or(usize::MAX), Value::Nil))
         }
@@ -107,6 +114,7 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
+    let (coll, index) = (heap.in_transient(coll.shared()), index.shared());
     if let (Value::Veiled(_), _) | (_, Value::Veiled(_)) = (coll, index) {
         return through(heap, "nth", |heap| nth(heap, &heap.unveil(coll), &heap.unveil(index)));
     }
@@ -211,10 +219,76 @@ pub fn assoc(
     Ok(result)
 }
 
+/// `(assoc coll key value)` for a collection that is not used afterwards, which is changed in place if nothing else
+/// refers to it.
+pub fn assoc_last(
+    heap: &mut Heap,
+    budget: &mut Budget,
+    coll: Value,
+    key: Value,
+    value: Value,
+) -> Result<Value, Stop> {
+    let value = value.shared();
+    match (coll, key) {
+        (Value::OwnVector(v) | Value::Vector(v), Value::Int(i))
+            if heap.may_own() && i >= 0 && i as usize <= heap.vec_len(v) =>
+        {
+            budget.pay(1)?;
+            heap.earn();
+            Ok(heap.vec_assoc_last(coll, i as usize, value)?.unwrap_or(Value::Nil))
+        }
+        (Value::OwnMap(_) | Value::Map(_), _) if heap.may_own() => {
+            budget.pay(1)?;
+            heap.earn();
+            heap.map_assoc_last(coll, key, value)
+        }
+        _ => assoc(heap, budget, coll.shared(), key, value),
+    }
+}
+
+/// `(conj coll item)` for a collection that is not used afterwards, which is changed in place if nothing else refers
+/// to it.
+pub fn conj_last(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> Result<Value, Stop> {
+    let item = item.shared();
+    if !heap.may_own() {
+        return conj(heap, budget, coll.shared(), item);
+    }
+    match (coll, item) {
+        (Value::OwnVector(_) | Value::Vector(_), _) => {
+            heap.earn();
+            heap.vec_conj_last(coll, item)
+        }
+        (Value::OwnSet(_) | Value::Set(_), _) => {
+            heap.earn();
+            heap.set_conj_last(coll, item)
+        }
+        (Value::OwnMap(_) | Value::Map(_), Value::Vector(pair)) if heap.vec_len(pair) == 2 => {
+            heap.earn();
+            let key = heap.vec_get(pair, 0).unwrap_or(Value::Nil);
+            let value = heap.vec_get(pair, 1).unwrap_or(Value::Nil);
+            heap.map_assoc_last(coll, key, value)
+        }
+        _ => conj(heap, budget, coll.shared(), item),
+    }
+}
+
 #[cold]
 fn cannot_assoc(coll: Value) -> Stop {
-    Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {}", coll.type_phrase()))
-        .into()
+    let found = coll.type_phrase();
+    hinting_at_transients(
+        coll,
+        Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {found}")),
+    )
+}
+
+fn hinting_at_transients(coll: Value, fault: Fault) -> Stop {
+    match coll {
+        Value::State(_) => {
+            fault.hint("`conj!` and `assoc!` change a transient, and `(persistent! t)` gives the collection")
+        }
+        _ => fault,
+    }
+    .into()
 }
 
 /// Evaluates `(conj coll item)`.
@@ -267,7 +341,11 @@ pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> R
 
 #[cold]
 fn cannot_conj(coll: Value) -> Stop {
-    Fault::type_error(format!("`conj` needs a collection, but argument 1 is {}", coll.type_phrase())).into()
+    let found = coll.type_phrase();
+    hinting_at_transients(
+        coll,
+        Fault::type_error(format!("`conj` needs a collection, but argument 1 is {found}")),
+    )
 }
 
 /// Makes a map of constant keys and these values.
@@ -335,7 +413,7 @@ pub(super) fn is_veiled_seq(heap: &Heap, value: Value) -> bool {
 pub(super) fn first(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     match coll {
         Value::Veiled(_) => through(heap, "first", |heap| heap.first(heap.unveil(coll))),
-        _ => heap.first(coll),
+        _ => heap.first(coll.shared()),
     }
 }
 
@@ -375,7 +453,7 @@ pub(super) fn to_vec(heap: &mut Heap, coll: Value) -> Result<Vec<Value>, Stop> {
 
 /// Returns the number of elements, which is not firewalled even for a firewalled collection.
 pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
-    let coll = heap.unveil(coll);
+    let coll = heap.unveil(heap.in_transient(coll.shared()));
     // A text has to be walked to count its characters.
     if let Value::Str(_) = coll {
         heap.look()?;
@@ -387,7 +465,7 @@ pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
 #[inline(never)]
 pub(super) fn less(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
     // The order looks through veils: which of two comes first is told.
-    let less = heap.less(*a, *b);
+    let less = heap.less(a.shared(), b.shared());
     heap.settle(budget);
     less
 }
@@ -395,7 +473,7 @@ pub(super) fn less(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bo
 /// Evaluates `a <= b` off the fast path: false between kinds.
 #[inline(never)]
 pub(super) fn less_eq(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
-    let less = heap.less_eq(*a, *b);
+    let less = heap.less_eq(a.shared(), b.shared());
     heap.settle(budget);
     less
 }
@@ -404,7 +482,7 @@ pub(super) fn less_eq(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) ->
 #[inline(never)]
 pub(super) fn equal(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> Result<bool, Fault> {
     let mut work = budget.work();
-    let same = heap.equal(*a, *b, &mut work)?;
+    let same = heap.equal(a.shared(), b.shared(), &mut work)?;
     budget.settle(&work)?;
     heap.settle(budget);
     Ok(same)
@@ -426,7 +504,7 @@ pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> boo
 /// Makes the fault of `(throw exception)`; the exception itself goes to `thrown`.
 #[cold]
 pub(crate) fn throw(heap: &Heap, exception: Value, thrown: &mut Option<Value>) -> Fault {
-    match heap.unveil(exception) {
+    match heap.unveil(exception.shared()) {
         exception @ Value::Exception(_) => {
             *thrown = Some(exception);
             Fault::new(Code::Uncaught, "an exception")

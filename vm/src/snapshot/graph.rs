@@ -160,7 +160,7 @@ impl Graph {
         }
         for (view, place, home, index) in places {
             let held = self.listed(&view, view.heap.state(place));
-            let kind = view.heap.state_kind(place).number() as u8;
+            let kind = view.heap.state_kind(place).stored().number() as u8;
             if let Some(listed) = self.lists.get_mut(&home).and_then(|list| list.get_mut(index as usize)) {
                 *listed = Obj::State { kind, held };
             }
@@ -269,7 +269,9 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Vector(r) if let (Some((_, start, len)), [whole]) = (heap.slice_parts(r), &vals[..]) => {
             Obj::Slice { whole: *whole, start, len }
         }
-        Value::Vector(r) if matches!(heap.head(r), Value::TrieHead(_)) => Obj::Trie(vals),
+        Value::Vector(r) if matches!(heap.head(r), Value::TrieHead(_) | Value::ArrayHead(_)) => {
+            Obj::Trie(vals)
+        }
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),
         Value::Exception(_) => Obj::Exception(vals),

@@ -576,7 +576,7 @@ impl Names<'_> {
             },
             // A place may contain itself, so its content comes last.
             Obj::State { kind, .. } => match StateKind::from_number(u64::from(*kind)) {
-                Some(kind) => heap.new_state(kind, Value::Nil),
+                Some(kind) => heap.new_state(kind.stored(), Value::Nil),
                 None => return Err(invalid("a place is of no kind")),
             },
             Obj::Builder(items) => {

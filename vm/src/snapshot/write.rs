@@ -83,7 +83,8 @@ fn write_machine(
         Some(id) => (View { heap: &reader, own, lender: None }, id),
         None => (View { heap: &vm.heap, own, lender: None }, 0),
     };
-    let mut val = |graph: &mut Graph, value: Value| graph.value(&view, view.heap.import(import, value));
+    let mut val =
+        |graph: &mut Graph, value: Value| graph.value(&view, view.heap.import(import, value.shared()));
 
     let mut frames = Vec::with_capacity(vm.frames.len() + 1);
     let framed =

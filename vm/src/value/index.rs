@@ -43,6 +43,17 @@ pub(crate) struct Hashed {
     extra: Option<Ref>,
 }
 
+impl Hashed {
+    fn head(&self) -> Value {
+        Value::HashHead(Two::new(self.len as u32, self.used as u32))
+    }
+
+    fn payload(&self) -> [Value; 4] {
+        let extra = self.extra.map_or(Value::Nil, Value::IndexRef);
+        [Value::Vector(self.entries), Value::IndexRef(self.table), extra, Value::Int(self.tabled as i64)]
+    }
+}
+
 /// Slots of a table for `n` entries: at most three in four are taken.
 fn table_cap(n: usize) -> usize {
     (n + n / 3 + 1).next_power_of_two().max(32)
@@ -229,11 +240,16 @@ impl Heap {
             .find(|(_, key)| !matches!(key, Value::Gone))
     }
 
-    fn push_hashed(&mut self, map: &Hashed) -> Ref {
-        let head = Value::HashHead(Two::new(map.len as u32, map.used as u32));
-        let extra = map.extra.map_or(Value::Nil, Value::IndexRef);
-        let tabled = Value::Int(map.tabled as i64);
-        self.push_object(head, &[Value::Vector(map.entries), Value::IndexRef(map.table), extra, tabled])
+    pub(super) fn push_hashed(&mut self, map: &Hashed) -> Ref {
+        self.push_object(map.head(), &map.payload())
+    }
+
+    /// Writes to a hashed collection of the own arena that nothing else refers to.
+    pub(super) fn write_hashed(&mut self, v: Value, map: &Hashed) {
+        if let Some(at) = v.reference().filter(|r| r.space() == 0).map(|r| r.at() as usize) {
+            self.own.cells[at] = map.head();
+            self.own.cells[at + 1..at + 5].copy_from_slice(&map.payload());
+        }
     }
 
     /// Returns the slots of a table, and the number of entries it knows.
@@ -263,8 +279,19 @@ impl Heap {
     /// Adds a new entry, whose key has this hash and is not present. Room for [`Heap::hashed_add_cells`] must be
     /// reserved.
     pub(crate) fn hashed_add(&mut self, map: &Hashed, items: &[Value], hash: u32) -> Ref {
-        let entry = map.used as u32;
         let mut new = *map;
+        self.index_entry(&mut new, hash);
+        let (len, shift) = self.trie_parts(map.entries);
+        new.entries = self.trie_push(map.entries, len, shift, items);
+        new.used += 1;
+        new.len += 1;
+        self.push_hashed(&new)
+    }
+
+    /// Makes the index know the next entry, whose key has this hash.
+    pub(super) fn index_entry(&mut self, new: &mut Hashed, hash: u32) {
+        let map = &new.clone();
+        let entry = map.used as u32;
         if self.table_has_room(map) {
             let at = map.table.at() as usize;
             let (cap, fill) = self.table_parts(map.table);
@@ -284,11 +311,6 @@ impl Heap {
             new.tabled = map.used + 1;
             new.extra = None;
         }
-        let (len, shift) = self.trie_parts(map.entries);
-        new.entries = self.trie_push(map.entries, len, shift, items);
-        new.used += 1;
-        new.len += 1;
-        self.push_hashed(&new)
     }
 
     /// True if the entry should go to the list rather than to a larger table.

@@ -275,11 +275,27 @@ impl Heap {
         if is_secret { self.veil(map) } else { Ok(map) }
     }
 
-    fn plain_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
-        let Value::RecordHead { len } = self.head(r) else { return self.hashed_assoc(r, key, value) };
-        let place = self.map_place(r, Probe::Key(key));
+    pub(super) fn plain_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
+        let Value::RecordHead { .. } = self.head(r) else { return self.hashed_assoc(r, key, value) };
+        let place = self.map_find(r, key);
         self.look()?;
-        let len = len as usize;
+        self.record_assoc(r, place, key, value)
+    }
+
+    /// Where exactly this key is.
+    pub(super) fn map_find(&self, r: Ref, key: Value) -> Option<usize> {
+        self.map_place(r, Probe::Key(key))
+    }
+
+    /// A small map with an entry, whose key is at `place` if it is there: always a new map.
+    pub(super) fn record_assoc(
+        &mut self,
+        r: Ref,
+        place: Option<usize>,
+        key: Value,
+        value: Value,
+    ) -> Result<Value, Stop> {
+        let len = self.map_len(r);
         match place {
             Some(place) => {
                 self.room(2 + len, 0)?;
@@ -318,6 +334,7 @@ impl Heap {
         let hash = self.key_hash(key, map.used);
         let place = self.hashed_find(&map, 2, Probe::Known(key, hash));
         self.look()?;
+        let map = self.settled_entries(map)?;
         match place {
             Some(place) => {
                 self.room(self.hashed_set_cells(), 0)?;
@@ -359,7 +376,14 @@ impl Heap {
 
     /// Removes a key.
     pub fn map_dissoc(&mut self, r: Ref, key: Value) -> Result<Value, Stop> {
-        let Some(place) = self.map_place(r, Probe::Key(key)) else { return Ok(Value::Map(r)) };
+        match self.map_find(r, key) {
+            Some(place) => self.dissoc_at(r, key, place),
+            None => Ok(Value::Map(r)),
+        }
+    }
+
+    /// Without this key, which is at `place`: a new map, or the empty one.
+    pub(super) fn dissoc_at(&mut self, r: Ref, key: Value, place: usize) -> Result<Value, Stop> {
         if let Some(map) = self.hashed(r) {
             return self.hashed_dissoc(&map, place);
         }
@@ -394,6 +418,7 @@ impl Heap {
             let (items, hashes) = self.hashed_without(map, 2, place);
             return self.new_distinct_map(&items, &hashes);
         }
+        let map = &self.settled_entries(*map)?;
         self.room(self.hashed_set_cells(), 0)?;
         Ok(Value::Map(self.hashed_set(map, place * 2, &[Value::Gone, Value::Nil], true)))
     }

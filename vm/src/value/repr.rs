@@ -155,6 +155,17 @@ pub enum Value {
     /// An exception, as `try` catches and `throw` takes.
     Exception(Ref),
 
+    // Values of registers only: see `value/owned.rs`.
+    /// A vector that nothing else refers to.
+    #[doc(hidden)]
+    OwnVector(Ref),
+    /// A map that nothing else refers to.
+    #[doc(hidden)]
+    OwnMap(Ref),
+    /// A set that nothing else refers to.
+    #[doc(hidden)]
+    OwnSet(Ref),
+
     // Cells inside objects.
     /// The keys of a small map, shared by all maps of that shape: a flat vector.
     #[doc(hidden)]
@@ -191,6 +202,10 @@ pub enum Value {
     /// Length, shift; root (a vector, or nil) and tail follow.
     #[doc(hidden)]
     TrieHead(Two),
+    /// `len`, `cap`: `cap` cells follow, `len` of them items. A vector that was changed in place; wherever the price of
+    /// an operation depends on the form of a vector, it counts as a trie.
+    #[doc(hidden)]
+    ArrayHead(Two),
     /// Length, start; the vector this is a part of follows.
     #[doc(hidden)]
     SliceHead(Two),
@@ -293,6 +308,9 @@ impl Value {
             | Value::State(r)
             | Value::Veiled(r)
             | Value::Exception(r)
+            | Value::OwnVector(r)
+            | Value::OwnMap(r)
+            | Value::OwnSet(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(*r),
@@ -321,6 +339,9 @@ impl Value {
             | Value::State(r)
             | Value::Veiled(r)
             | Value::Exception(r)
+            | Value::OwnVector(r)
+            | Value::OwnMap(r)
+            | Value::OwnSet(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(r),
@@ -359,7 +380,15 @@ impl Value {
     pub(crate) fn is_finite_seq(self) -> bool {
         matches!(
             self,
-            Value::Nil | Value::Str(_) | Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_)
+            Value::Nil
+                | Value::Str(_)
+                | Value::Vector(_)
+                | Value::Map(_)
+                | Value::Set(_)
+                | Value::Range(_)
+                | Value::OwnVector(_)
+                | Value::OwnMap(_)
+                | Value::OwnSet(_)
         )
     }
 
@@ -377,10 +406,10 @@ impl Value {
             Value::Int(_) | Value::Float(_) | Value::Big(_) => "number",
             Value::Str(_) => "string",
             Value::Keyword(_) => "keyword",
-            Value::Vector(_) | Value::Range(_) => "list",
+            Value::Vector(_) | Value::Range(_) | Value::OwnVector(_) => "list",
             Value::Endless(_) => "endless sequence",
-            Value::Map(_) => "map",
-            Value::Set(_) => "set",
+            Value::Map(_) | Value::OwnMap(_) => "map",
+            Value::Set(_) | Value::OwnSet(_) => "set",
             Value::Closure(_) | Value::Builtin(_) | Value::Tool(_) => "function",
             Value::Regex(_) => "regex",
             Value::Day(_) => "date",

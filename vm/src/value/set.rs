@@ -82,6 +82,7 @@ impl Heap {
             if place.is_some() {
                 return Ok(Value::Set(r));
             }
+            let set = self.settled_entries(set)?;
             self.room(self.hashed_add_cells(&set), 0)?;
             return Ok(Value::Set(self.hashed_add(&set, &[item], hash)));
         }
@@ -111,9 +112,22 @@ impl Heap {
 
     /// Removes a member.
     pub fn set_disj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
-        let Some(place) = self.set_place(r, item) else { return Ok(Value::Set(r)) };
+        match self.set_find(r, item) {
+            Some(place) => self.disj_at(r, place),
+            None => Ok(Value::Set(r)),
+        }
+    }
+
+    /// Where a member is.
+    pub(super) fn set_find(&self, r: Ref, item: Value) -> Option<usize> {
+        self.set_place(r, item)
+    }
+
+    /// Without the member at `place`: a new set, or the empty one.
+    pub(super) fn disj_at(&mut self, r: Ref, place: usize) -> Result<Value, Stop> {
         if let Some(set) = self.hashed(r) {
             if (set.len - 1) * 2 >= set.used {
+                let set = self.settled_entries(set)?;
                 self.room(self.hashed_set_cells(), 0)?;
                 return Ok(Value::Set(self.hashed_set(&set, place, &[Value::Gone], true)));
             }

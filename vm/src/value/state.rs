@@ -6,7 +6,7 @@
 
 use crate::fault::Stop;
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Value, owned_again};
 
 /// The kind of a place, as programs see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,12 +17,19 @@ pub enum StateKind {
     Atom,
     /// A volatile, made by `volatile!`.
     Volatile,
+    /// What `transient` makes: a collection that `conj!` and its kin change.
+    Transient,
+    /// A transient whose collection nothing else refers to, so that it is changed in place.
+    OwnTransient,
+    /// A transient that `persistent!` has used up.
+    Spent,
 }
 
 impl StateKind {
     /// Returns the kind with this number.
     pub(crate) fn from_number(number: u64) -> Option<StateKind> {
-        [StateKind::Memory, StateKind::Atom, StateKind::Volatile]
+        use StateKind::{Atom, Memory, OwnTransient, Spent, Transient, Volatile};
+        [Memory, Atom, Volatile, Transient, OwnTransient, Spent]
             .into_iter()
             .find(|kind| kind.number() == number)
     }
@@ -32,7 +39,20 @@ impl StateKind {
             StateKind::Memory => 0,
             StateKind::Atom => 1,
             StateKind::Volatile => 2,
+            StateKind::Transient => 3,
+            StateKind::OwnTransient => 4,
+            StateKind::Spent => 5,
         }
+    }
+
+    /// The kind as a snapshot has it: nobody has to believe that nothing else refers to what it holds.
+    pub(crate) fn stored(self) -> StateKind {
+        if self == StateKind::OwnTransient { StateKind::Transient } else { self }
+    }
+
+    /// Returns true if it was made by `transient`.
+    pub fn is_transient(self) -> bool {
+        matches!(self, StateKind::Transient | StateKind::OwnTransient | StateKind::Spent)
     }
 
     /// The word for it.
@@ -41,6 +61,7 @@ impl StateKind {
             StateKind::Memory => "unknown",
             StateKind::Atom => "atom",
             StateKind::Volatile => "volatile",
+            StateKind::Transient | StateKind::OwnTransient | StateKind::Spent => "transient",
         }
     }
 
@@ -50,6 +71,7 @@ impl StateKind {
             StateKind::Memory => "#<unknown> ",
             StateKind::Atom => "#atom ",
             StateKind::Volatile => "#volatile ",
+            StateKind::Transient | StateKind::OwnTransient | StateKind::Spent => "#transient ",
         }
     }
 
@@ -59,6 +81,7 @@ impl StateKind {
             StateKind::Memory => "#<unknown>",
             StateKind::Atom => "#atom ...",
             StateKind::Volatile => "#volatile ...",
+            StateKind::Transient | StateKind::OwnTransient | StateKind::Spent => "#transient ...",
         }
     }
 }
@@ -91,6 +114,35 @@ impl Heap {
             self.own.cells[r.at() as usize + 1] = value;
         }
         own
+    }
+
+    /// Returns the collection in a transient; any other value as it is.
+    pub fn in_transient(&self, v: Value) -> Value {
+        match v {
+            Value::State(r) if self.state_kind(r).is_transient() => self.state(r),
+            other => other,
+        }
+    }
+
+    /// Returns the collection in a transient of this run, owned if nothing else refers to it.
+    pub fn transient_held(&self, r: Ref) -> Value {
+        let held = self.state(r);
+        match self.state_kind(r) {
+            StateKind::OwnTransient if self.may_own() => owned_again(held),
+            _ => held,
+        }
+    }
+
+    /// Puts what it became into a transient of this run; None uses it up.
+    pub fn set_transient(&mut self, r: Ref, value: Option<Value>) {
+        let kind = match value {
+            Some(value) if value.is_owned() => StateKind::OwnTransient,
+            Some(_) => StateKind::Transient,
+            None => StateKind::Spent,
+        };
+        if self.set_state(r, value.unwrap_or(Value::Nil).shared()) {
+            self.own.cells[r.at() as usize] = Value::StateHead { kind: kind.number() };
+        }
     }
 
     /// Whether this run may write to a place.

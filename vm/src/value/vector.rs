@@ -1,12 +1,13 @@
-//! Vectors have three forms: flat (built whole, or short), a trie with a tail (what adding to or
-//! changing a longer one gives, see `trie`), and a part of one of those (what `rest` gives).
+//! Vectors have four forms: flat (built whole, or short), a trie with a tail (what adding to or
+//! changing a longer one gives, see `trie`), an array (what is changed in place instead, see `owned`),
+//! and a part of one of those (what `rest` gives).
 
 use crate::fault::Stop;
 use crate::heap::Heap;
 use crate::value::{Ref, Two, Value};
 
 /// Up to this length, changes copy the whole vector.
-const FLAT_MAX: usize = 32;
+pub(crate) const FLAT_MAX: usize = 32;
 
 impl Heap {
     /// Returns the number of items.
@@ -14,7 +15,9 @@ impl Heap {
     pub fn vec_len(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::FlatHead { len } => len as usize,
-            Value::TrieHead(parts) | Value::SliceHead(parts) => parts.get().0 as usize,
+            Value::TrieHead(parts) | Value::SliceHead(parts) | Value::ArrayHead(parts) => {
+                parts.get().0 as usize
+            }
             _ => 0, // heads are trusted
         }
     }
@@ -38,7 +41,7 @@ impl Heap {
         }
     }
 
-    /// The cell of the item at `i` of a flat vector; None if there is none, or the vector is another kind.
+    /// The cell of the item at `i` of a vector whose items lie together; None if there is none, or the vector is another kind.
     /// As it is stored, since a reference fits a register.
     #[inline]
     pub(crate) fn flat_item(&self, r: Ref, i: usize) -> Option<&Value> {
@@ -46,6 +49,7 @@ impl Heap {
         let at = r.at() as usize;
         match cells.get(at) {
             Some(Value::FlatHead { len }) if (i as u64) < *len => cells.get(at + 1 + i),
+            Some(Value::ArrayHead(counts)) if i < counts.get().0 as usize => cells.get(at + 1 + i),
             _ => None,
         }
     }
@@ -56,6 +60,7 @@ impl Heap {
         let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
         match cells {
             [Value::FlatHead { len }, items @ ..] => items.get(..*len as usize),
+            [Value::ArrayHead(counts), items @ ..] => items.get(..counts.get().0 as usize),
             _ => None,
         }
     }
@@ -64,7 +69,8 @@ impl Heap {
     pub(crate) fn other_item(&self, r: Ref, i: usize, default: Value) -> Value {
         match self.head(r) {
             Value::FlatHead { len } if i < len as usize => self.field(r, i),
-            Value::FlatHead { .. } => default,
+            Value::ArrayHead(counts) if i < counts.get().0 as usize => self.field(r, i),
+            Value::FlatHead { .. } | Value::ArrayHead(_) => default,
             head => self.deep_get(r, head, i).unwrap_or(default),
         }
     }
@@ -88,6 +94,9 @@ impl Heap {
     pub fn vec_chunk(&self, r: Ref, i: usize) -> (&[Value], u32) {
         match self.head(r) {
             Value::FlatHead { len } if i < len as usize => (self.raw(r, i, len as usize - i), r.space()),
+            Value::ArrayHead(counts) if i < counts.get().0 as usize => {
+                (self.raw(r, i, counts.get().0 as usize - i), r.space())
+            }
             Value::TrieHead(parts) if i < parts.get().0 as usize => {
                 let (len, shift) = parts.get();
                 let leaf = self.trie_leaf(r, len as usize, shift, i);
@@ -135,6 +144,7 @@ impl Heap {
 
     /// Appends `item`.
     pub fn vec_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
+        let r = self.settled(r)?;
         match self.head(r) {
             Value::TrieHead(parts) => {
                 let (len, shift) = parts.get();
@@ -163,10 +173,12 @@ impl Heap {
     /// stays fast.
     fn slice_conj(&mut self, r: Ref, start: u32, len: u32, item: Value) -> Result<Value, Stop> {
         if let Some(whole) = self.child(r, 0)
+            && let Value::TrieHead(parts) | Value::ArrayHead(parts) = self.head(whole)
+            && start + len == parts.get().0
+            && let whole = self.settled(whole)?
             && let Value::TrieHead(parts) = self.head(whole)
-            && let (whole_len, shift) = parts.get()
-            && start + len == whole_len
         {
+            let (whole_len, shift) = parts.get();
             self.room(2 + self.trie_push_cells(shift), 0)?;
             let whole = self.trie_push(whole, whole_len as usize, shift, &[item]);
             let head = Value::SliceHead(Two::new(len + 1, start));
@@ -182,6 +194,7 @@ impl Heap {
         if i >= len {
             return if i == len { self.vec_conj(r, item).map(Some) } else { Ok(None) };
         }
+        let r = self.settled(r)?;
         if let Value::TrieHead(parts) = self.head(r) {
             let (_, shift) = parts.get();
             self.room(self.trie_push_cells(shift), 0)?;
@@ -249,6 +262,7 @@ impl Heap {
 
     /// Removes the last item; None if the vector is empty.
     pub fn vec_pop(&mut self, r: Ref) -> Result<Option<Value>, Stop> {
+        let r = self.settled(r)?;
         match self.head(r) {
             Value::TrieHead(parts) if parts.get().0 > 1 => {
                 let (len, shift) = parts.get();
@@ -277,7 +291,8 @@ impl Heap {
                 self.own.cells.extend_from_within(start..start + count);
             } else {
                 for at in 0..count {
-                    let item = self.vec_get(r, i + done + at).unwrap_or(Value::Nil);
+                    // Removed entries of a map are copied as what they are.
+                    let item = self.vec_at(r, i + done + at, Value::Nil);
                     self.own.cells.push(item);
                 }
             }
