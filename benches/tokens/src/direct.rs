@@ -32,7 +32,9 @@ impl<'a, 'b> Direct<'a, 'b> {
 
     /// One turn with one call.
     pub fn one(&mut self, server: &'static str, tool: &'static str, args: Value) -> Result<Answer> {
-        Ok(self.turn(vec![call(server, tool, args)])?.remove(0))
+        let answer = self.turn(vec![call(server, tool, args)])?.remove(0);
+        assert!(!answer.is_error, "{}", answer.text);
+        Ok(answer)
     }
 
     /// One turn with one call that answers JSON.

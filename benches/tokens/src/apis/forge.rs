@@ -185,6 +185,7 @@ fn issue(n: usize, dice: &mut Dice) -> (Value, Vec<Value>) {
     if n == 42 {
         issue["title"] = "Orders from Brazil are charged twice".into();
         issue["state"] = "closed".into();
+        issue["closed_at"] = moment(40, 600).into();
     }
     (issue, comments)
 }

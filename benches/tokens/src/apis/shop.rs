@@ -2,7 +2,7 @@
 //! out what nobody needs.
 
 use super::Request;
-use crate::data::{COUNTRIES, TEAS, moment};
+use crate::data::{COUNTRIES, TEAS, country, moment};
 use crate::dice::Dice;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ impl Shop {
         let mut dice = Dice::new(901);
         let customers = (1..=40)
             .map(|n| {
-                json!({"id": format!("C{n:03}"), "name": format!("Customer {n}"), "country": dice.pick(COUNTRIES),
+                json!({"id": format!("C{n:03}"), "name": format!("Customer {n}"), "country": country(n),
                     "tier": dice.pick(&["basic", "basic", "silver", "gold"]), "created_at": moment(dice.below(90), 600),
                     "marketing": dice.chance(50)})
             })

@@ -82,6 +82,11 @@ pub const TEAS: &[(&str, &str, usize)] = &[
 /// Two-letter codes.
 pub const COUNTRIES: &[&str] = &["DE", "SE", "FR", "PT", "JP", "US", "IN", "BR"];
 
+/// Where the customer of this number lives.
+pub fn country(customer: usize) -> &'static str {
+    COUNTRIES[customer * 5 % 8]
+}
+
 /// `2031-04-09T08:05:00Z` from days after 2031-01-01 and a minute of the day.
 pub fn moment(day: usize, minute: usize) -> String {
     format!("{}T{:02}:{:02}:00Z", date(day), minute / 60 % 24, minute % 60)

@@ -16,9 +16,9 @@ pub fn all() -> Vec<Task> {
             servers: FORGE,
             head: "nothing",
             direct: |model| Ok(model.json("forge", "getIssue", json!({"owner": "acme", "repo": "shop", "number": 17}))?["assignee"]["login"].clone()),
-            tools: &["forge/getIssue"],
+            tools: &["forge/get-issue"],
             programs: &[r#"
-(get-in (tool/call {:server "forge" :tool "getIssue" :args {:owner "acme" :repo "shop" :number 17}}) [:value :assignee :login])
+(get-in (tool/call {:server "forge" :tool "get-issue" :args {:owner "acme" :repo "shop" :number 17}}) [:value :assignee :login])
 "#],
             read_out: as_it_is,
         },
@@ -28,9 +28,9 @@ pub fn all() -> Vec<Task> {
             servers: FORGE,
             head: "reads prose",
             direct: |model| Ok(cause(&model.one("forge", "listComments", json!({"owner": "acme", "repo": "shop", "number": 42}))?.text)),
-            tools: &["forge/listComments"],
+            tools: &["forge/list-comments"],
             programs: &[r#"
-(map :body (:value (tool/call {:server "forge" :tool "listComments" :args {:owner "acme" :repo "shop" :number 42}})))
+(map :body (:value (tool/call {:server "forge" :tool "list-comments" :args {:owner "acme" :repo "shop" :number 42}})))
 "#],
             read_out: |value| cause(&value.to_string()),
         },
@@ -41,9 +41,9 @@ pub fn all() -> Vec<Task> {
             head: "nothing",
             // The count is in every page, so a page of one is enough.
             direct: |model| Ok(model.json("forge", "searchIssues", json!({"q": "checkout is:open label:bug", "per_page": 1}))?["total_count"].clone()),
-            tools: &["forge/searchIssues"],
+            tools: &["forge/search-issues"],
             programs: &[r#"
-(:total_count (:value (tool/call {:server "forge" :tool "searchIssues" :args {:q "checkout is:open label:bug" :per_page 1}})))
+(:total_count (:value (tool/call {:server "forge" :tool "search-issues" :args {:q "checkout is:open label:bug" :per_page 1}})))
 "#],
             read_out: as_it_is,
         },
@@ -60,9 +60,9 @@ pub fn all() -> Vec<Task> {
                 }
                 Ok(json!(counts))
             },
-            tools: &["forge/listIssues"],
+            tools: &["forge/list-issues"],
             programs: &[r#"
-(->> (tool/call {:server "forge" :tool "listIssues" :args {:owner "acme" :repo "shop" :labels "bug" :per_page 100}})
+(->> (tool/call {:server "forge" :tool "list-issues" :args {:owner "acme" :repo "shop" :labels "bug" :per_page 100}})
      :value :items
      (map #(get-in % [:assignee :login] "none"))
      (map #(or % "none"))
@@ -88,9 +88,9 @@ pub fn all() -> Vec<Task> {
                 let average = |all: &Vec<i64>| (10.0 * all.iter().sum::<i64>() as f64 / all.len() as f64 + 0.5).floor() / 10.0;
                 Ok(json!(days.iter().map(|(label, all)| (*label, average(all))).collect::<BTreeMap<_, _>>()))
             },
-            tools: &["forge/listIssues"],
+            tools: &["forge/list-issues"],
             programs: &[r#"
-(defn page [n] (:value (tool/call {:server "forge" :tool "listIssues" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100 :page n}})))
+(defn page [n] (:value (tool/call {:server "forge" :tool "list-issues" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100 :page n}})))
 (def issues
   (let [one (page 1)]
     (into (:items one) (mapcat #(:items (page %)) (range 2 (inc (ceil (/ (:total_count one) 100))))))))
@@ -116,9 +116,9 @@ pub fn all() -> Vec<Task> {
                 }
                 Ok(json!(counts))
             },
-            tools: &["forge/listPulls"],
+            tools: &["forge/list-pulls"],
             programs: &[r#"
-(->> (tool/call {:server "forge" :tool "listPulls" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100}})
+(->> (tool/call {:server "forge" :tool "list-pulls" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100}})
      :value :items
      (filter :merged_at)
      (map #(get-in % [:user :login]))
@@ -139,11 +139,11 @@ pub fn all() -> Vec<Task> {
                 let found = pulls.iter().zip(&answers).filter(|(_, files)| has(files)).map(|(pull, _)| int(&pull["number"]));
                 Ok(json!(found.collect::<BTreeSet<_>>()))
             },
-            tools: &["forge/listPulls", "forge/listPullFiles"],
+            tools: &["forge/list-pulls", "forge/list-pull-files"],
             programs: &[r#"
 (defn forge [tool args] (:value (tool/call {:server "forge" :tool tool :args (merge {:owner "acme" :repo "shop"} args)})))
-(->> (map :number (:items (forge "listPulls" {:per_page 100})))
-     (pmap (fn [n] [n (map :filename (forge "listPullFiles" {:number n}))]))
+(->> (map :number (:items (forge "list-pulls" {:per_page 100})))
+     (pmap (fn [n] [n (map :filename (forge "list-pull-files" {:number n}))]))
      (filter (fn [[_ files]] (some #(ends-with? % "/models.py") files)))
      (map first)
      sort)
@@ -164,13 +164,13 @@ pub fn all() -> Vec<Task> {
                 let found = pulls.iter().zip(&answers).filter(|(_, reviews)| lacks(reviews)).map(|(pull, _)| int(&pull["number"]));
                 Ok(json!(found.collect::<BTreeSet<_>>()))
             },
-            tools: &["forge/listPulls", "forge/listReviews"],
+            tools: &["forge/list-pulls", "forge/list-reviews"],
             programs: &[r#"
 (defn forge [tool args] (:value (tool/call {:server "forge" :tool tool :args (merge {:owner "acme" :repo "shop"} args)})))
-(->> (:items (forge "listPulls" {:per_page 100}))
+(->> (:items (forge "list-pulls" {:per_page 100}))
      (remove :draft)
      (map :number)
-     (pmap (fn [n] [n (map :state (forge "listReviews" {:number n}))]))
+     (pmap (fn [n] [n (map :state (forge "list-reviews" {:number n}))]))
      (remove (fn [[_ states]] (some #{"APPROVED"} states)))
      (map first)
      sort)
@@ -192,11 +192,11 @@ pub fn all() -> Vec<Task> {
                 };
                 Ok(Value::Object(numbers.iter().zip(answers).map(state).collect()))
             },
-            tools: &["forge/getIssue"],
+            tools: &["forge/get-issue"],
             programs: &[r#"
 (into {}
   (pmap (fn [n]
-          (let [r (tool/call {:server "forge" :tool "getIssue" :args {:owner "acme" :repo "shop" :number n}})]
+          (let [r (tool/call {:server "forge" :tool "get-issue" :args {:owner "acme" :repo "shop" :number n}})]
             [(str n) (if (:ok r) (:state (:value r)) "missing")]))
         [3 64 99 150 178 200 512 7777]))
 "#],

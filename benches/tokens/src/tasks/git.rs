@@ -77,20 +77,21 @@ pub fn all() -> Vec<Task> {
         },
         Task {
             id: "git-branch",
-            question: "How many lines does the branch currencies of /tmp/ptc-tokens/repo add to and remove from each file, compared with main?",
+            question: "How many lines does the branch currencies of /tmp/ptc-tokens/repo add to and remove from each file, compared with main, which is checked out?",
             servers: GIT,
-            head: "counts 45 lines of a diff",
+            head: "counts 45 lines of a diff, signs reversed",
             direct: |model| {
-                let args = json!({"repo_path": REPO, "target": "main...currencies", "context_lines": 0});
+                // The server compares the branch with the files that are there, so signs are the other way round.
+                let args = json!({"repo_path": REPO, "target": "currencies", "context_lines": 0});
                 Ok(json!(diff(&model.one("git", "git_diff", args)?.text)))
             },
             tools: &["git/git_diff"],
             programs: &[r#"
-(def diff (:value (tool/call {:server "git" :tool "git_diff" :args {:repo_path "/tmp/ptc-tokens/repo" :target "main...currencies" :context_lines 0}})))
+(def diff (:value (tool/call {:server "git" :tool "git_diff" :args {:repo_path "/tmp/ptc-tokens/repo" :target "currencies" :context_lines 0}})))
 (into {}
   (for [part (rest (str/split diff #"(?m)^diff --git "))]
     [(second (re-find #" b/(\S+)" part))
-     {:added (count (re-seq #"(?m)^\+(?!\+\+ )" part)) :removed (count (re-seq #"(?m)^-(?!-- )" part))}]))
+     {:added (count (re-seq #"(?m)^-[^-]" part)) :removed (count (re-seq #"(?m)^\+[^+]" part))}]))
 "#],
             read_out: as_it_is,
         },
@@ -126,7 +127,7 @@ pub fn all() -> Vec<Task> {
             direct: |model| {
                 let mut added: BTreeMap<String, usize> = BTreeMap::new();
                 for (_, show) in shows(model, 20)? {
-                    *added.entry(author(&show)).or_default() += diff(&show).values().map(|counts| counts["added"]).sum::<usize>();
+                    *added.entry(between(&show, "Author: ", " <").to_string()).or_default() += signed(&show, '+', "+++ ");
                 }
                 Ok(json!(added))
             },
@@ -142,8 +143,8 @@ pub fn all() -> Vec<Task> {
 (->> (re-seq #"[0-9a-f]{40}" (git "git_log" {:max_count 20}))
      (pmap (fn [sha]
              (let [show (git "git_show" {:revision sha})]
-               {:author (second (re-find #"Author: (.+)" show))
-                :added (count (re-seq #"(?m)^\+(?!\+\+ )" show))})))
+               {:author (second (re-find #"Author: (.+) <" show))
+                :added (count (re-seq #"(?m)^\+[^+]" show))})))
      (group-by :author)
      (map (fn [[author rows]] [author (sum-by :added rows)]))
      (into {}))
@@ -169,7 +170,7 @@ fn log(model: &mut Direct, most: usize) -> Result<Vec<(String, String)>> {
 /// The last commits, each as `git_show` has it.
 fn shows(model: &mut Direct, most: usize) -> Result<Vec<(String, String)>> {
     let log = model.one("git", "git_log", json!({"repo_path": REPO, "max_count": most}))?.text;
-    let hashes: Vec<String> = log.split("Commit: ").skip(1).map(|entry| between(entry, "", "\n").trim_matches('\'').to_string()).collect();
+    let hashes: Vec<String> = log.split("Commit: ").skip(1).map(|entry| between(entry, "", "\n").to_string()).collect();
     let show = |sha: &String| call("git", "git_show", json!({"repo_path": REPO, "revision": sha}));
     let answers = model.turn(hashes.iter().map(show).collect())?;
     Ok(hashes.iter().cloned().zip(answers.into_iter().map(|answer| answer.text)).collect())
@@ -179,13 +180,17 @@ fn author(entry: &str) -> String {
     between(entry, "Author: ", "\n").to_string()
 }
 
-/// Lines added and removed of each file.
+/// Lines of a diff with this sign.
+fn signed(part: &str, sign: char, head: &str) -> usize {
+    part.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()
+}
+
+/// Lines that the branch adds to each file and removes.
 fn diff(text: &str) -> BTreeMap<String, BTreeMap<&'static str, usize>> {
     let mut files = BTreeMap::new();
     for part in text.split("diff --git ").skip(1) {
-        let count = |sign: char, head: &str| part.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
         let name = between(part, " b/", "\n").to_string();
-        files.insert(name, BTreeMap::from([("added", count('+', "+++ ")), ("removed", count('-', "--- "))]));
+        files.insert(name, BTreeMap::from([("added", signed(part, '-', "--- ")), ("removed", signed(part, '+', "+++ "))]));
     }
     files
 }

@@ -52,18 +52,18 @@ pub fn all() -> Vec<Task> {
             head: "nothing",
             direct: |model| {
                 let log = model.one("git", "git_log", json!({"repo_path": "/tmp/ptc-tokens/repo", "max_count": 30}))?.text;
-                let numbers: BTreeSet<i64> = log.split("Refs #").skip(1).map(|rest| between(rest, "", "\n").trim_matches('\'').parse().expect("a number")).collect();
+                let numbers: BTreeSet<i64> = log.split("Refs #").skip(1).map(|rest| between(rest, "", "\n").parse().expect("a number")).collect();
                 let get = |number: &i64| call("forge", "getIssue", json!({"owner": "acme", "repo": "shop", "number": number}));
                 let issues = model.jsons(numbers.iter().map(get).collect())?;
                 Ok(issues.iter().filter(|issue| issue["state"] == "open").map(|issue| issue["number"].clone()).collect())
             },
-            tools: &["git/git_log", "forge/getIssue"],
+            tools: &["git/git_log", "forge/get-issue"],
             programs: &[r#"
 (def log (:value (tool/call {:server "git" :tool "git_log" :args {:repo_path "/tmp/ptc-tokens/repo" :max_count 30}})))
 (->> (re-seq #"Refs #(\d+)" log)
      (map #(parse-long (second %)))
      distinct
-     (pmap #(:value (tool/call {:server "forge" :tool "getIssue" :args {:owner "acme" :repo "shop" :number %}})))
+     (pmap #(:value (tool/call {:server "forge" :tool "get-issue" :args {:owner "acme" :repo "shop" :number %}})))
      (filter #(= "open" (:state %)))
      (map :number)
      sort)
@@ -97,7 +97,7 @@ pub fn all() -> Vec<Task> {
                 }
                 Ok(json!(counts))
             },
-            tools: &["memory/search_nodes", "forge/listIssues"],
+            tools: &["memory/search_nodes", "forge/list-issues"],
             programs: &[r#"
 (defn call [server tool args] (:value (tool/call {:server server :tool tool :args args})))
 (def graph (call "memory" "search_nodes" {:query "Login:"}))
@@ -105,7 +105,7 @@ pub fn all() -> Vec<Task> {
 (def team-of-login
   (into {} (for [e (:entities graph) o (:observations e) :when (starts-with? o "Login: ")] [(subs o 7) (team (:name e))])))
 (defn issues [n]
-  (let [{:keys [items total_count]} (call "forge" "listIssues" {:owner "acme" :repo "shop" :per_page 100 :page n})]
+  (let [{:keys [items total_count]} (call "forge" "list-issues" {:owner "acme" :repo "shop" :per_page 100 :page n})]
     (if (> total_count (* 100 n)) (into items (issues (inc n))) items)))
 (->> (issues 1)
      (keep #(get-in % [:assignee :login]))
@@ -203,7 +203,7 @@ pub fn all() -> Vec<Task> {
                 let differs = |one: &&Value| known.get(text(&one["id"])) != Some(&text(&one["country"]));
                 Ok(json!(list(&page["data"]).iter().filter(differs).map(|one| text(&one["id"])).collect::<BTreeSet<_>>()))
             },
-            tools: &["shop/listCustomers", "sqlite/read_query"],
+            tools: &["shop/list-customers", "sqlite/read_query"],
             programs: &[
                 r#"
 (:value (tool/call {:server "sqlite" :tool "read_query" :args {:query "SELECT code, country FROM customers LIMIT 2"}}))
@@ -211,7 +211,7 @@ pub fn all() -> Vec<Task> {
                 r#"
 (def rows (:value (tool/call {:server "sqlite" :tool "read_query" :args {:query "SELECT code, country FROM customers"}})))
 (def country (into {} (map (comp vec rest) (re-seq #"'code': '(\w+)', 'country': '(\w+)'" rows))))
-(->> (:data (:value (tool/call {:server "shop" :tool "listCustomers" :args {:limit 100 :fields "id,country"}})))
+(->> (:data (:value (tool/call {:server "shop" :tool "list-customers" :args {:limit 100 :fields "id,country"}})))
      (filter #(not= (:country %) (country (:id %))))
      (map :id)
      sort)
@@ -236,7 +236,7 @@ pub fn all() -> Vec<Task> {
                 };
                 Ok(json!(list(&page["data"]).iter().filter(is_low).map(|one| text(&one["sku"])).collect::<BTreeSet<_>>()))
             },
-            tools: &["shop/listProducts", "sqlite/read_query"],
+            tools: &["shop/list-products", "sqlite/read_query"],
             programs: &[
                 r#"
 (:value (tool/call {:server "sqlite" :tool "read_query" :args {:query "SELECT p.name, s.price_cents FROM supplies s JOIN products p ON p.id = s.product_id LIMIT 2"}}))
@@ -244,7 +244,7 @@ pub fn all() -> Vec<Task> {
                 r#"
 (def rows (:value (tool/call {:server "sqlite" :tool "read_query" :args {:query "SELECT p.name, s.price_cents FROM supplies s JOIN products p ON p.id = s.product_id"}})))
 (def supply (into {} (for [[_ tea cents] (re-seq #"'name': '(\w+)', 'price_cents': (\d+)" rows)] [tea (parse-long cents)])))
-(->> (:data (:value (tool/call {:server "shop" :tool "listProducts" :args {:q "tin" :limit 100 :fields "sku,price_cents"}})))
+(->> (:data (:value (tool/call {:server "shop" :tool "list-products" :args {:q "tin" :limit 100 :fields "sku,price_cents"}})))
      (filter (fn [{:keys [sku price_cents]}]
                (and (ends-with? sku "-tin") (< price_cents (* 1.6 (supply (str/replace sku "-tin" "")))))))
      (map :sku)

@@ -16,9 +16,9 @@ pub fn all() -> Vec<Task> {
             servers: SHOP,
             head: "nothing",
             direct: |model| Ok(model.json("shop", "getProduct", json!({"id": "P014"}))?["price_cents"].clone()),
-            tools: &["shop/getProduct"],
+            tools: &["shop/get-product"],
             programs: &[r#"
-(:price_cents (:value (tool/call {:server "shop" :tool "getProduct" :args {:id "P014"}})))
+(:price_cents (:value (tool/call {:server "shop" :tool "get-product" :args {:id "P014"}})))
 "#],
             read_out: as_it_is,
         },
@@ -31,9 +31,9 @@ pub fn all() -> Vec<Task> {
                 let found = model.json("shop", "listProducts", json!({"q": "matcha", "fields": "name,price_cents"}))?;
                 Ok(Value::Object(list(&found["data"]).iter().map(|one| (text(&one["name"]).to_string(), one["price_cents"].clone())).collect()))
             },
-            tools: &["shop/listProducts"],
+            tools: &["shop/list-products"],
             programs: &[r#"
-(:data (:value (tool/call {:server "shop" :tool "listProducts" :args {:q "matcha" :fields "name,price_cents"}})))
+(:data (:value (tool/call {:server "shop" :tool "list-products" :args {:q "matcha" :fields "name,price_cents"}})))
 "#],
             read_out: |value| Value::Object(list(&value).iter().map(|one| (text(&one["name"]).to_string(), one["price_cents"].clone())).collect()),
         },
@@ -52,11 +52,11 @@ pub fn all() -> Vec<Task> {
                 }
                 Ok(json!(cents))
             },
-            tools: &["shop/listOrders"],
+            tools: &["shop/list-orders"],
             programs: &[r#"
 (defn orders [cursor]
   (let [args {:created_from "2031-01-01" :created_before "2031-04-01" :limit 100}
-        {:keys [data next_cursor]} (:value (tool/call {:server "shop" :tool "listOrders" :args (if cursor (assoc args :cursor cursor) args)}))]
+        {:keys [data next_cursor]} (:value (tool/call {:server "shop" :tool "list-orders" :args (if cursor (assoc args :cursor cursor) args)}))]
     (if next_cursor (into data (orders next_cursor)) data)))
 (->> (orders nil)
      (remove #(= "cancelled" (:status %)))
@@ -87,13 +87,13 @@ pub fn all() -> Vec<Task> {
                 }
                 Ok(json!(pieces))
             },
-            tools: &["shop/listOrders", "shop/listProducts"],
+            tools: &["shop/list-orders", "shop/list-products"],
             programs: &[r#"
 (defn all [tool args]
   (let [{:keys [data next_cursor]} (:value (tool/call {:server "shop" :tool tool :args (assoc args :limit 100)}))]
     (if next_cursor (into data (all tool (assoc args :cursor next_cursor))) data)))
-(def category (into {} (map (juxt :id :category) (all "listProducts" {}))))
-(->> (all "listOrders" {:created_from "2031-05-01" :created_before "2031-06-01"})
+(def category (into {} (map (juxt :id :category) (all "list-products" {}))))
+(->> (all "list-orders" {:created_from "2031-05-01" :created_before "2031-06-01"})
      (remove #(= "cancelled" (:status %)))
      (mapcat :lines)
      (group-by #(category (:product_id %)))
@@ -114,11 +114,11 @@ pub fn all() -> Vec<Task> {
                 let free = |stock: &Value| list(&stock["warehouses"]).iter().map(|one| int(&one["on_hand"]) - int(&one["reserved"])).sum::<i64>();
                 Ok(answers.iter().filter(|stock| free(stock) < 60).map(|stock| stock["product_id"].clone()).collect())
             },
-            tools: &["shop/listProducts", "shop/getStock"],
+            tools: &["shop/list-products", "shop/get-stock"],
             programs: &[r#"
 (defn shop [tool args] (:value (tool/call {:server "shop" :tool tool :args args})))
-(->> (:data (shop "listProducts" {:category "herbal" :limit 100}))
-     (pmap #(shop "getStock" {:id (:id %)}))
+(->> (:data (shop "list-products" {:category "herbal" :limit 100}))
+     (pmap #(shop "get-stock" {:id (:id %)}))
      (filter (fn [s] (< (sum (map #(- (:on_hand %) (:reserved %)) (:warehouses s))) 60)))
      (map :product_id)
      sort)
@@ -146,11 +146,11 @@ pub fn all() -> Vec<Task> {
                 }
                 Ok(json!(spent))
             },
-            tools: &["shop/listCustomers", "shop/listOrders"],
+            tools: &["shop/list-customers", "shop/list-orders"],
             programs: &[r#"
 (defn shop [tool args] (:data (:value (tool/call {:server "shop" :tool tool :args (assoc args :limit 100)}))))
-(->> (shop "listCustomers" {:tier "gold"})
-     (pmap (fn [c] [(:id c) (shop "listOrders" {:customer_id (:id c)})]))
+(->> (shop "list-customers" {:tier "gold"})
+     (pmap (fn [c] [(:id c) (shop "list-orders" {:customer_id (:id c)})]))
      (filter #(>= (count (second %)) 3))
      (map (fn [[id orders]] [id (sum-by :total_cents (remove #(= "cancelled" (:status %)) orders))]))
      (into {}))
@@ -173,17 +173,17 @@ pub fn all() -> Vec<Task> {
                 let products = model.jsons(top.iter().map(get).collect())?;
                 Ok(products.iter().zip(&top).map(|(product, (_, count))| json!([product["name"], count])).collect())
             },
-            tools: &["shop/listReturns", "shop/getProduct"],
+            tools: &["shop/list-returns", "shop/get-product"],
             programs: &[r#"
 (defn shop [tool args] (:value (tool/call {:server "shop" :tool tool :args args})))
 (def returns
-  (loop [page (shop "listReturns" {:limit 100}) found []]
+  (loop [page (shop "list-returns" {:limit 100}) found []]
     (let [found (into found (:data page))]
-      (if (:next_cursor page) (recur (shop "listReturns" {:limit 100 :cursor (:next_cursor page)}) found) found))))
+      (if (:next_cursor page) (recur (shop "list-returns" {:limit 100 :cursor (:next_cursor page)}) found) found))))
 (->> (frequencies (map :product_id returns))
      (sort-by (fn [[id n]] [(- n) id]))
      (take 3)
-     (map (fn [[id n]] [(:name (shop "getProduct" {:id id})) n])))
+     (map (fn [[id n]] [(:name (shop "get-product" {:id id})) n])))
 "#],
             read_out: as_it_is,
         },
