@@ -15,10 +15,10 @@ mod tasks;
 mod transcript;
 
 use clap::Parser;
-use report::{Arm, Row};
+use report::{Arm, Row, Talk};
 use serde_json::Value;
 use servers::{ALL, Installed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -59,12 +59,18 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
-    let is_wanted = |task: &Task| options.only.is_empty() || options.only.iter().any(|part| task.id.contains(part.as_str()));
+    let is_wanted = |task: &Task| {
+        options.only.is_empty() || options.only.iter().any(|part| task.id.contains(part.as_str()))
+    };
     let tasks: Vec<Task> = tasks::all().into_iter().filter(is_wanted).collect();
-    let installed = Installed::new(&options.servers.canonicalize()?, &options.out.join("work").canonicalize_or_create()?)?;
+    let installed = Installed::new(
+        &options.servers.canonicalize()?,
+        &options.out.join("work").canonicalize_or_create()?,
+    )?;
     let tokenizer = tiktoken_rs::o200k_base().map_err(|error| Error::other(error.to_string()))?;
     let mut rows: BTreeMap<(&str, Arm), Row> = BTreeMap::new();
     let mut wrong = Vec::new();
+    let mut talks: Vec<Talk> = Vec::new();
     for round in 0..options.repeat {
         for arm in Arm::ALL {
             // Latency is of the arms that are compared; the others differ in what is shown to the model.
@@ -73,17 +79,31 @@ fn run(options: &Options) -> Result<()> {
             }
             eprintln!("round {}, {}", round + 1, arm.name());
             installed.create_data()?;
-            for (task, transcript) in ask(*arm, &tasks, &installed, options)? {
-                let row = rows.entry((task.id, *arm)).or_insert_with(|| row(task, *arm, &transcript, &tokenizer));
+            let found = ask(*arm, &tasks, &installed, options)?;
+            if round == 0 && *arm == Arm::Direct {
+                installed.create_data()?;
+                talks = talk(&found, &installed, options, &tokenizer)?;
+            }
+            for (task, transcript) in found {
+                let row =
+                    rows.entry((task.id, *arm)).or_insert_with(|| row(task, *arm, &transcript, &tokenizer));
                 row.millis.push(transcript.millis());
                 if round == 0 {
                     let folder = options.out.join("transcripts");
                     std::fs::create_dir_all(&folder)?;
-                    std::fs::write(folder.join(format!("{}-{}.txt", task.id, arm.name())), transcript.text())?;
+                    std::fs::write(
+                        folder.join(format!("{}-{}.txt", task.id, arm.name())),
+                        transcript.text(),
+                    )?;
                 }
                 let expected = &rows[&(task.id, Arm::Direct)].answer;
                 if !printed::same(expected, &transcript.answer) {
-                    wrong.push(format!("{}, {}: {} instead of {expected}", task.id, arm.name(), transcript.answer));
+                    wrong.push(format!(
+                        "{}, {}: {} instead of {expected}",
+                        task.id,
+                        arm.name(),
+                        transcript.answer
+                    ));
                 }
             }
         }
@@ -92,8 +112,11 @@ fn run(options: &Options) -> Result<()> {
     for row in rows.values() {
         lines += &format!("{}\n", serde_json::to_string(row)?);
     }
+    for talk in &talks {
+        lines += &format!("{}\n", serde_json::to_string(talk)?);
+    }
     std::fs::write(options.out.join("results.jsonl"), lines)?;
-    let text = report::markdown(&tasks, &rows, &options.about);
+    let text = report::markdown(&tasks, &rows, &talks, &options.about);
     std::fs::write(options.out.join("results.md"), &text)?;
     print!("{text}");
     match wrong.is_empty() {
@@ -103,7 +126,12 @@ fn run(options: &Options) -> Result<()> {
 }
 
 /// The transcripts of all tasks in one arm.
-fn ask<'a>(arm: Arm, tasks: &'a [Task], installed: &Installed, options: &Options) -> Result<Vec<(&'a Task, Transcript)>> {
+fn ask<'a>(
+    arm: Arm,
+    tasks: &'a [Task],
+    installed: &Installed,
+    options: &Options,
+) -> Result<Vec<(&'a Task, Transcript)>> {
     if let Arm::Direct | Arm::DirectAll = arm {
         let mut connected = installed.connect()?;
         let all = tasks.iter().map(|task| {
@@ -131,10 +159,41 @@ fn ask<'a>(arm: Arm, tasks: &'a [Task], installed: &Installed, options: &Options
         let flags: &[&str] = if arm == Arm::ProgramInline { &["--catalog-mode", "inline"] } else { &[] };
         let mut ptc = installed.start_ptc(&options.ptc, set, flags)?;
         for task in tasks.iter().filter(|task| arm == Arm::ProgramAll || task.servers == set) {
-            found.push((task, program::run(task, &mut ptc)?));
+            found.push((task, program::run(task, &mut ptc, &mut BTreeSet::new())?));
         }
     }
     Ok(found)
+}
+
+/// All questions about the same servers in one conversation, in which nothing is looked up twice.
+fn talk(
+    direct: &[(&Task, Transcript)],
+    installed: &Installed,
+    options: &Options,
+    tokenizer: &CoreBPE,
+) -> Result<Vec<Talk>> {
+    let mut talks: Vec<Talk> = Vec::new();
+    for (task, _) in direct {
+        let same: Vec<&(&Task, Transcript)> =
+            direct.iter().filter(|(other, _)| other.servers == task.servers).collect();
+        if same.len() < 2 || talks.iter().any(|talk| talk.servers == task.servers) {
+            continue;
+        }
+        let mut ptc = installed.start_ptc(&options.ptc, task.servers, &[])?;
+        let mut known = BTreeSet::new();
+        let programs = same
+            .iter()
+            .map(|(task, _)| program::run(task, &mut ptc, &mut known))
+            .collect::<Result<Vec<_>>>()?;
+        let figures = |all: &[&Transcript]| Transcript::joined(all).figures(tokenizer);
+        talks.push(Talk {
+            servers: task.servers,
+            questions: same.len(),
+            direct: figures(&same.iter().map(|(_, transcript)| transcript).collect::<Vec<_>>()),
+            program: figures(&programs.iter().collect::<Vec<_>>()),
+        });
+    }
+    Ok(talks)
 }
 
 fn row(task: &Task, arm: Arm, transcript: &Transcript, tokenizer: &CoreBPE) -> Row {

@@ -75,7 +75,8 @@ impl Client {
     /// The text of an answer, and whether it is an error of the tool.
     pub fn wait_call(&mut self, id: u64) -> Result<(String, bool)> {
         let result = self.wait(id)?;
-        let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+        let texts =
+            result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
         Ok((texts.collect::<Vec<_>>().join("\n"), result["isError"] == true))
     }
 
@@ -99,7 +100,8 @@ impl Client {
                     Some(error) => Err(Error::other(error.to_string())),
                 };
             }
-            let answer = self.answers.recv_timeout(PATIENCE).map_err(|_| Error::other("a server does not answer"))?;
+            let answer =
+                self.answers.recv_timeout(PATIENCE).map_err(|_| Error::other("a server does not answer"))?;
             if let Some(id) = answer["id"].as_u64() {
                 self.early.insert(id, answer);
             }

@@ -82,7 +82,8 @@ pub fn same(one: &Value, other: &Value) -> bool {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
         }
         (Value::Object(one), Value::Object(other)) => {
-            let found = |(key, value): (&String, &Value)| other.get(key).is_some_and(|other| same(value, other));
+            let found =
+                |(key, value): (&String, &Value)| other.get(key).is_some_and(|other| same(value, other));
             one.len() == other.len() && one.iter().all(found)
         }
         _ => one == other,

@@ -5,15 +5,21 @@ use crate::printed;
 use crate::tasks::Task;
 use crate::transcript::{Transcript, Turn, as_models_see_it, written_call};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{Error, Result};
 use std::time::Instant;
 
-/// The conversation of a task whose last program gives the answer.
-pub fn run(task: &Task, ptc: &mut Client) -> Result<Transcript> {
+/// The conversation of a task whose last program gives the answer. `known` is what was looked up before in the same
+/// conversation, and is not looked up again.
+pub fn run(task: &Task, ptc: &mut Client, known: &mut BTreeSet<String>) -> Result<Transcript> {
     let tools: Vec<String> = ptc.tools()?.iter().map(|tool| as_models_see_it(tool).to_string()).collect();
     let mut transcript = Transcript { question: task.question.to_string(), ..Transcript::default() };
     let mut last = String::new();
-    for program in lookups(task, &tools).iter().map(String::as_str).chain(task.programs.iter().copied()) {
+    let (last_program, probes) = task.programs.split_last().expect("a program");
+    let mut programs = lookups(task, &tools, known);
+    programs.extend(probes.iter().filter(|probe| known.insert(probe.to_string())).map(ToString::to_string));
+    programs.push(last_program.to_string());
+    for program in &programs {
         let args = json!({"program": program.trim()});
         let started = Instant::now();
         let id = ptc.send_call("lisp_eval", &args)?;
@@ -22,7 +28,11 @@ pub fn run(task: &Task, ptc: &mut Client) -> Result<Transcript> {
         if is_error {
             return Err(Error::other(format!("{}: {program}\n{text}", task.id)));
         }
-        transcript.turns.push(Turn { wrote: vec![written_call("lisp_eval", &args)], read: vec![text.clone()], millis });
+        transcript.turns.push(Turn {
+            wrote: vec![written_call("lisp_eval", &args)],
+            read: vec![text.clone()],
+            millis,
+        });
         last = text;
     }
     let value = value(&last).ok_or_else(|| Error::other(format!("{}: cannot read {last}", task.id)))?;
@@ -40,18 +50,26 @@ fn value(text: &str) -> Option<Value> {
 
 /// Programs that look up what the description of `lisp_eval` does not say: the names of tools, unless it lists
 /// them, and then the arguments of those that are called.
-fn lookups(task: &Task, tools: &[String]) -> Vec<String> {
+fn lookups(task: &Task, tools: &[String], known: &mut BTreeSet<String>) -> Vec<String> {
     let is_listed = |reference: &&str| {
         let tool = reference.split_once('/').expect("server/tool").1;
         tools.iter().any(|text| text.contains(&format!("- {tool}")))
     };
-    let several = |all: Vec<String>| if all.len() == 1 { all[0].clone() } else { format!("[{}]", all.join(" ")) };
     let mut programs = Vec::new();
+    let mut look_up = |all: Vec<String>| {
+        let new: Vec<String> = all.into_iter().filter(|form| known.insert(form.clone())).collect();
+        match &new[..] {
+            [] => {}
+            [one] => programs.push(one.clone()),
+            several => programs.push(format!("[{}]", several.join(" "))),
+        }
+    };
     if !task.tools.iter().all(|tool| is_listed(&tool)) {
-        let mut servers: Vec<&str> = task.tools.iter().map(|tool| tool.split('/').next().unwrap_or_default()).collect();
+        let mut servers: Vec<&str> =
+            task.tools.iter().map(|tool| tool.split('/').next().unwrap_or_default()).collect();
         servers.dedup();
-        programs.push(several(servers.iter().map(|server| format!("(dir '{server})")).collect()));
+        look_up(servers.iter().map(|server| format!("(dir '{server})")).collect());
     }
-    programs.push(several(task.tools.iter().map(|tool| format!("(doc '{tool})")).collect()));
+    look_up(task.tools.iter().map(|tool| format!("(doc '{tool})")).collect());
     programs
 }

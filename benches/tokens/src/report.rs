@@ -64,22 +64,38 @@ impl Row {
     }
 }
 
-pub fn markdown(tasks: &[Task], rows: &BTreeMap<(&str, Arm), Row>, about: &str) -> String {
+/// Several questions in one conversation.
+#[derive(Serialize)]
+pub struct Talk {
+    pub servers: &'static [&'static str],
+    pub questions: usize,
+    pub direct: Figures,
+    pub program: Figures,
+}
+
+/// The tables; figures of direct calls stand before those of programs.
+pub fn markdown(tasks: &[Task], rows: &BTreeMap<(&str, Arm), Row>, talks: &[Talk], about: &str) -> String {
     let mut text = format!("{about}\n\n");
-    text += "| Task | turns | calls | results | written | once | processed | program/direct | cost | ms |\n";
-    text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    text += "| Task | Turns | Calls | Results | Written | Once | Processed | Cost | ms | In the head |\n";
+    text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
     for task in tasks {
         let (one, other) = (&rows[&(task.id, Arm::Direct)], &rows[&(task.id, Arm::Program)]);
         let (a, b) = (&one.figures, &other.figures);
-        let _ = writeln!(
-            text,
-            "| {} | {} / {} | {} / {} | {} / {} | {} / {} | {} / {} | {} / {} | {} | {} | {:.0} / {:.0} |",
-            task.id, a.turns, b.turns, a.calls, b.calls, thousands(a.results), thousands(b.results), a.written, b.written,
-            thousands(a.once), thousands(b.once), thousands(a.processed), thousands(b.processed),
-            ratio(b.processed as f64, a.processed as f64), ratio(b.cost, a.cost), one.median(), other.median()
-        );
+        let pair = |of: fn(&Figures) -> usize| format!("{} / {}", thousands(of(a)), thousands(of(b)));
+        let cells = [
+            pair(|f| f.turns),
+            pair(|f| f.calls),
+            pair(|f| f.results),
+            pair(|f| f.written),
+            pair(|f| f.once),
+            pair(|f| f.processed),
+            pair(|f| f.cost as usize),
+            format!("{:.0} / {:.0}", one.median(), other.median()),
+            task.head.to_string(),
+        ];
+        let _ = writeln!(text, "| {} | {} |", task.id, cells.join(" | "));
     }
-    text += "\n| All tasks | turns | calls | tools | results | written | once | processed | cost | ms |\n";
+    text += "\n| All tasks | Turns | Calls | Tools | Results | Written | Once | Processed | Cost | ms |\n";
     text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for arm in Arm::ALL {
         let (mut sum, mut millis) = (Figures::default(), 0.0);
@@ -91,21 +107,48 @@ pub fn markdown(tasks: &[Task], rows: &BTreeMap<(&str, Arm), Row>, about: &str) 
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0} |",
-            arm.name(), sum.turns, sum.calls, thousands(sum.tools), thousands(sum.results), thousands(sum.written),
-            thousands(sum.once), thousands(sum.processed), thousands(sum.cost as usize), millis
+            arm.name(),
+            sum.turns,
+            sum.calls,
+            thousands(sum.tools),
+            thousands(sum.results),
+            thousands(sum.written),
+            thousands(sum.once),
+            thousands(sum.processed),
+            thousands(sum.cost as usize),
+            millis
         );
     }
     let wins = |of: fn(&Figures) -> f64, direct: Arm, program: Arm| {
-        let is_less = |task: &&Task| of(&rows[&(task.id, program)].figures) < of(&rows[&(task.id, direct)].figures);
+        let is_less =
+            |task: &&Task| of(&rows[&(task.id, program)].figures) < of(&rows[&(task.id, direct)].figures);
         tasks.iter().filter(is_less).count()
     };
-    let _ = writeln!(text, "\nOf {} tasks, programs need fewer tokens once in {}, fewer processed in {} ({} with inline, {} with all servers), and cost less in {} ({}, {}).",
-        tasks.len(), wins(|f| f.once as f64, Arm::Direct, Arm::Program),
+    let _ = writeln!(
+        text,
+        "\nOf {} tasks, programs need fewer tokens once in {}, fewer processed in {} ({} with inline, {} with all servers), and cost less in {} ({}, {}).",
+        tasks.len(),
+        wins(|f| f.once as f64, Arm::Direct, Arm::Program),
         wins(|f| f.processed as f64, Arm::Direct, Arm::Program),
         wins(|f| f.processed as f64, Arm::Direct, Arm::ProgramInline),
         wins(|f| f.processed as f64, Arm::DirectAll, Arm::ProgramAll),
-        wins(|f| f.cost, Arm::Direct, Arm::Program), wins(|f| f.cost, Arm::Direct, Arm::ProgramInline),
-        wins(|f| f.cost, Arm::DirectAll, Arm::ProgramAll));
+        wins(|f| f.cost, Arm::Direct, Arm::Program),
+        wins(|f| f.cost, Arm::Direct, Arm::ProgramInline),
+        wins(|f| f.cost, Arm::DirectAll, Arm::ProgramAll)
+    );
+    text += "\n| One conversation | Questions | Turns | Once | Processed | Cost |\n|---|---:|---:|---:|---:|---:|\n";
+    for talk in talks {
+        let (a, b) = (&talk.direct, &talk.program);
+        let pair = |of: fn(&Figures) -> usize| format!("{} / {}", thousands(of(a)), thousands(of(b)));
+        let cells = [
+            talk.questions.to_string(),
+            pair(|f| f.turns),
+            pair(|f| f.once),
+            pair(|f| f.processed),
+            pair(|f| f.cost as usize),
+        ];
+        let _ = writeln!(text, "| {} | {} |", talk.servers.join(", "), cells.join(" | "));
+    }
     text
 }
 
@@ -120,8 +163,4 @@ fn thousands(number: usize) -> String {
         text.push(digit);
     }
     text
-}
-
-fn ratio(program: f64, direct: f64) -> String {
-    format!("{:.2}", program / direct)
 }

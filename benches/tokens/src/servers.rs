@@ -24,7 +24,9 @@ impl Installed {
     /// `folder` is where `run` has installed the MCP servers, `work` is for files that are made.
     pub fn new(folder: &Path, work: &Path) -> Result<Installed> {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        let node = |package: &str| text(folder.join("node_modules/@modelcontextprotocol").join(package).join("dist/index.js"));
+        let node = |package: &str| {
+            text(folder.join("node_modules/@modelcontextprotocol").join(package).join("dist/index.js"))
+        };
         let start = |command: String, args: &[&str], env: &[(&str, String)]| Start {
             command,
             args: args.iter().map(ToString::to_string).collect(),
@@ -33,10 +35,27 @@ impl Installed {
         };
         let starts = BTreeMap::from([
             ("files", start("node".into(), &[&node("server-filesystem"), &format!("{ROOT}/files")], &[])),
-            ("memory", start("node".into(), &[&node("server-memory")], &[("MEMORY_FILE_PATH", format!("{ROOT}/memory.jsonl"))])),
+            (
+                "memory",
+                start(
+                    "node".into(),
+                    &[&node("server-memory")],
+                    &[("MEMORY_FILE_PATH", format!("{ROOT}/memory.jsonl"))],
+                ),
+            ),
             ("git", start(text(folder.join("python/bin/mcp-server-git")), &[], &[])),
-            ("time", start(text(folder.join("python/bin/mcp-server-time")), &["--local-timezone", "Etc/UTC"], &[])),
-            ("sqlite", start(text(folder.join("sqlite/bin/mcp-server-sqlite")), &["--db-path", &format!("{ROOT}/ledger.db")], &[])),
+            (
+                "time",
+                start(text(folder.join("python/bin/mcp-server-time")), &["--local-timezone", "Etc/UTC"], &[]),
+            ),
+            (
+                "sqlite",
+                start(
+                    text(folder.join("sqlite/bin/mcp-server-sqlite")),
+                    &["--db-path", &format!("{ROOT}/ledger.db")],
+                    &[],
+                ),
+            ),
         ]);
         let forge_port = apis::serve(forge::Forge::new(), forge::Forge::answer)?;
         let shop_port = apis::serve(shop::Shop::new(), shop::Shop::answer)?;
@@ -76,10 +95,14 @@ impl Installed {
         let mut upstreams = Map::new();
         for name in servers {
             let entry = match (self.starts.get(name), self.services.get(name)) {
-                (Some(start), _) => json!({"transport": "mcp_stdio", "command": start.command, "args": start.args,
-                    "env": start.env.iter().cloned().collect::<BTreeMap<_, _>>(), "handshake_timeout_ms": 60000}),
-                (_, Some(service)) => json!({"transport": "openapi", "base_url": format!("http://127.0.0.1:{}", service.port),
-                    "include_operations": service.ids(), "schema_file": self.work.join(format!("{name}.json")), "allow_insecure_http": true}),
+                (Some(start), _) => {
+                    json!({"transport": "mcp_stdio", "command": start.command, "args": start.args,
+                    "env": start.env.iter().cloned().collect::<BTreeMap<_, _>>(), "handshake_timeout_ms": 60000})
+                }
+                (_, Some(service)) => {
+                    json!({"transport": "openapi", "base_url": format!("http://127.0.0.1:{}", service.port),
+                    "include_operations": service.ids(), "schema_file": self.work.join(format!("{name}.json")), "allow_insecure_http": true})
+                }
                 _ => panic!("there is no server {name}"),
             };
             upstreams.insert(name.to_string(), entry);
@@ -90,7 +113,12 @@ impl Installed {
         let mut args = vec!["mcp", "--upstreams-config", &config];
         args.extend(flags);
         let args = args.iter().map(ToString::to_string).collect();
-        Client::start(&Start { command: ptc.to_string_lossy().into_owned(), args, env: Vec::new(), is_quiet: false })
+        Client::start(&Start {
+            command: ptc.to_string_lossy().into_owned(),
+            args,
+            env: Vec::new(),
+            is_quiet: false,
+        })
     }
 }
 

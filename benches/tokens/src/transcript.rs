@@ -62,10 +62,12 @@ impl Transcript {
     pub fn figures(&self, tokenizer: &CoreBPE) -> Figures {
         let count = |text: &str| tokenizer.encode_ordinary(text).len();
         let sum = |all: &[String]| all.iter().map(|text| count(text)).sum::<usize>();
-        let (tools, question, answer) = (sum(&self.tools), count(&self.question), count(&self.answer.to_string()));
+        let (tools, question, answer) =
+            (sum(&self.tools), count(&self.question), count(&self.answer.to_string()));
         // Of the turn before: what of the conversation a cache has already.
         let (mut known, mut context) = (0, tools + question);
-        let mut figures = Figures { tools, written: answer, turns: self.turns.len() + 1, ..Figures::default() };
+        let mut figures =
+            Figures { tools, written: answer, turns: self.turns.len() + 1, ..Figures::default() };
         for turn in &self.turns {
             let (wrote, read) = (sum(&turn.wrote), sum(&turn.read));
             figures.pay(context, known, wrote);
@@ -78,6 +80,26 @@ impl Transcript {
         figures.pay(context, known, answer);
         figures.once = context + answer;
         figures
+    }
+
+    /// One conversation of several: each answer is followed by the next question.
+    pub fn joined(all: &[&Transcript]) -> Transcript {
+        let mut joined = Transcript {
+            tools: all[0].tools.clone(),
+            question: all[0].question.clone(),
+            ..Transcript::default()
+        };
+        for (n, transcript) in all.iter().enumerate() {
+            joined.turns.extend(transcript.turns.iter().cloned());
+            match all.get(n + 1) {
+                Some(next) => {
+                    let (wrote, read) = (vec![transcript.answer.to_string()], vec![next.question.clone()]);
+                    joined.turns.push(Turn { wrote, read, millis: 0.0 });
+                }
+                None => joined.answer = transcript.answer.clone(),
+            }
+        }
+        joined
     }
 
     /// Time of all calls in milliseconds.

@@ -32,7 +32,8 @@ impl Forge {
             files.push(its_files);
             reviews.push(its_reviews);
         }
-        let repositories = ["shop", "search", "mobile-app", "infra", "docs", "old-shop", "design", "warehouse"];
+        let repositories =
+            ["shop", "search", "mobile-app", "infra", "docs", "old-shop", "design", "warehouse"];
         let mut dice = Dice::new(802);
         let repository = |(n, name): (usize, &&str)| {
             json!({"name": name, "full_name": format!("acme/{name}"), "description": format!("The {name} of the tea shop"),
@@ -40,7 +41,14 @@ impl Forge {
                 "open_issues_count": if n == 0 { 74 } else { dice.below(60) }, "stargazers_count": dice.below(900),
                 "default_branch": "main", "pushed_at": moment(60 + dice.below(60), 600)})
         };
-        Forge { repositories: repositories.iter().enumerate().map(repository).collect(), issues, pulls, files, reviews, comments }
+        Forge {
+            repositories: repositories.iter().enumerate().map(repository).collect(),
+            issues,
+            pulls,
+            files,
+            reviews,
+            comments,
+        }
     }
 
     pub fn answer(&self, request: &Request) -> (u16, Value) {
@@ -50,7 +58,8 @@ impl Forge {
     fn find(&self, request: &Request) -> Result<(u16, Value), (u16, Value)> {
         let number = |text: &str| text.parse::<usize>().unwrap_or(0);
         let nth = |all: &[Value], n: usize| all.get(n.wrapping_sub(1)).cloned();
-        let of_pull = |all: &[Vec<Value>], n: usize| all.get(n.wrapping_sub(FIRST_PULL)).cloned().map(Value::Array);
+        let of_pull =
+            |all: &[Vec<Value>], n: usize| all.get(n.wrapping_sub(FIRST_PULL)).cloned().map(Value::Array);
         let found = match &request.path[..] {
             ["orgs", "acme", "repos"] => Some(page(&self.repositories, request)?),
             ["repos", "acme", "shop", "issues"] => Some(self.issues(request)?),
@@ -59,11 +68,15 @@ impl Forge {
                 self.comments.get(number(n).wrapping_sub(1)).cloned().map(Value::Array)
             }
             ["repos", "acme", "shop", "pulls"] => Some(self.pulls(request)?),
-            ["repos", "acme", "shop", "pulls", n] => nth(&self.pulls, number(n).saturating_sub(FIRST_PULL - 1)),
+            ["repos", "acme", "shop", "pulls", n] => {
+                nth(&self.pulls, number(n).saturating_sub(FIRST_PULL - 1))
+            }
             ["repos", "acme", "shop", "pulls", n, "files"] => of_pull(&self.files, number(n)),
             ["repos", "acme", "shop", "pulls", n, "reviews"] => of_pull(&self.reviews, number(n)),
             ["search", "issues"] => Some(self.search(request)?),
-            ["repos", "acme", name] => self.repositories.iter().find(|repository| repository["name"] == *name).cloned(),
+            ["repos", "acme", name] => {
+                self.repositories.iter().find(|repository| repository["name"] == *name).cloned()
+            }
             _ => None,
         };
         Ok(found.map_or((404, json!({"message": "Not Found"})), |body| (200, body)))
@@ -76,7 +89,9 @@ impl Forge {
         };
         let fits = |issue: &&Value| {
             (state == "all" || issue["state"] == *state)
-                && request.text("labels").is_none_or(|labels| labels.split(',').all(|label| has_label(issue, label)))
+                && request
+                    .text("labels")
+                    .is_none_or(|labels| labels.split(',').all(|label| has_label(issue, label)))
                 && request.text("assignee").is_none_or(|login| match login {
                     "none" => issue["assignee"].is_null(),
                     login => issue["assignee"]["login"] == login,
@@ -105,9 +120,9 @@ impl Forge {
                 Some(("is", state)) => issue["state"] == state,
                 Some(("author", login)) => issue["user"]["login"] == login,
                 Some(("assignee", login)) => issue["assignee"]["login"] == login,
-                Some(("label", label)) => {
-                    issue["labels"].as_array().is_some_and(|labels| labels.iter().any(|one| one["name"] == label))
-                }
+                Some(("label", label)) => issue["labels"]
+                    .as_array()
+                    .is_some_and(|labels| labels.iter().any(|one| one["name"] == label)),
                 _ => {
                     let text = format!("{} {}", issue["title"], issue["body"]).to_lowercase();
                     text.contains(&word.to_lowercase())
@@ -126,7 +141,9 @@ fn sort(found: &mut [Value], request: &Request) -> Result<(), (u16, Value)> {
         _ => "comments",
     };
     let direction = request.word("direction", "desc", &["asc", "desc"])?;
-    found.sort_by_key(|one| (one[key].as_u64(), one[key].as_str().unwrap_or_default().to_string(), one["number"].as_u64()));
+    found.sort_by_key(|one| {
+        (one[key].as_u64(), one[key].as_str().unwrap_or_default().to_string(), one["number"].as_u64())
+    });
     if direction == "desc" {
         found.reverse();
     }
@@ -156,7 +173,16 @@ fn issue(n: usize, dice: &mut Dice) -> (Value, Vec<Value>) {
     let is_open = dice.chance(42);
     let closed = created + dice.between(1, 30);
     let (service, _) = dice.pick(SERVICES);
-    let what = dice.pick(&["fails for large baskets", "is slow on Mondays", "shows the wrong currency", "loses the session", "sends two mails", "ignores the discount", "needs a test", "should log less"]);
+    let what = dice.pick(&[
+        "fails for large baskets",
+        "is slow on Mondays",
+        "shows the wrong currency",
+        "loses the session",
+        "sends two mails",
+        "ignores the discount",
+        "needs a test",
+        "should log less",
+    ]);
     let mut labels = vec![*dice.pick(&["bug", "bug", "feature", "chore"])];
     if dice.chance(35) {
         labels.push(*dice.pick(&["urgent", "customer", "security", "good first issue"]));
@@ -224,9 +250,12 @@ fn pull(n: usize, dice: &mut Dice) -> (Value, Vec<Value>, Vec<Value>) {
     for kind in ["handlers.py", "config.py", "models.py", "tests.py", "README.md"] {
         if files.is_empty() || dice.chance(40) {
             let (plus, minus) = (dice.between(1, 60), dice.below(30));
-            let patch: Vec<String> = (0..plus.min(8)).map(|k| format!("+    value_{k} = compute({})", dice.below(1000))).collect();
-            files.push(json!({"filename": format!("src/{service}/{kind}"), "status": "modified", "additions": plus,
-                "deletions": minus, "patch": format!("@@ -1,{minus} +1,{plus} @@\n{}", patch.join("\n"))}));
+            let patch: Vec<String> =
+                (0..plus.min(8)).map(|k| format!("+    value_{k} = compute({})", dice.below(1000))).collect();
+            files.push(
+                json!({"filename": format!("src/{service}/{kind}"), "status": "modified", "additions": plus,
+                "deletions": minus, "patch": format!("@@ -1,{minus} +1,{plus} @@\n{}", patch.join("\n"))}),
+            );
         }
     }
     let sum = |key: &str| files.iter().filter_map(|file| file[key].as_u64()).sum::<u64>();

@@ -26,7 +26,10 @@ impl Request<'_> {
         let Some(text) = self.text(name) else { return Ok(default) };
         match text.parse() {
             Ok(number) if (1..=most).contains(&number) => Ok(number),
-            _ => Err((422, json!({"message": format!("`{name}` must be a number from 1 to {most}, got {text:?}")}))),
+            _ => Err((
+                422,
+                json!({"message": format!("`{name}` must be a number from 1 to {most}, got {text:?}")}),
+            )),
         }
     }
 
@@ -35,7 +38,10 @@ impl Request<'_> {
         let text = self.text(name).unwrap_or(default);
         match words.contains(&text) {
             true => Ok(text.to_string()),
-            false => Err((422, json!({"message": format!("`{name}` must be one of {}, got {text:?}", words.join(", "))}))),
+            false => Err((
+                422,
+                json!({"message": format!("`{name}` must be one of {}, got {text:?}", words.join(", "))}),
+            )),
         }
     }
 }

@@ -59,7 +59,9 @@ impl Shop {
                 .collect();
             let total: u64 = lines
                 .iter()
-                .map(|line| line["quantity"].as_u64().unwrap_or(0) * line["unit_price_cents"].as_u64().unwrap_or(0))
+                .map(|line| {
+                    line["quantity"].as_u64().unwrap_or(0) * line["unit_price_cents"].as_u64().unwrap_or(0)
+                })
                 .sum();
             let status = match day {
                 150.. => *dice.pick(&["pending", "paid", "shipped"]),
@@ -86,19 +88,25 @@ impl Shop {
     }
 
     fn find(&self, request: &Request) -> Result<(u16, Value), (u16, Value)> {
-        let is = |one: &Value, name: &str, key: &str| request.text(name).is_none_or(|wanted| one[key] == wanted);
+        let is =
+            |one: &Value, name: &str, key: &str| request.text(name).is_none_or(|wanted| one[key] == wanted);
         let one = |all: &[Value], id: &str| all.iter().find(|one| one["id"] == id).cloned();
         let found = match &request.path[..] {
             ["products"] => {
                 let fits = |one: &Value| {
                     let name = one["name"].as_str().unwrap_or_default().to_lowercase();
-                    is(one, "category", "category") && request.text("q").is_none_or(|q| name.contains(&q.to_lowercase()))
+                    is(one, "category", "category")
+                        && request.text("q").is_none_or(|q| name.contains(&q.to_lowercase()))
                 };
                 Some(list(&self.products, fits, request)?)
             }
             ["products", id] => one(&self.products, id),
             ["products", id, "stock"] => self.stock.iter().find(|one| one["product_id"] == *id).cloned(),
-            ["customers"] => Some(list(&self.customers, |one| is(one, "tier", "tier") && is(one, "country", "country"), request)?),
+            ["customers"] => Some(list(
+                &self.customers,
+                |one| is(one, "tier", "tier") && is(one, "country", "country"),
+                request,
+            )?),
             ["customers", id] => one(&self.customers, id),
             ["orders"] => {
                 request.word("status", "paid", &["pending", "paid", "shipped", "delivered", "cancelled"])?;
@@ -125,7 +133,9 @@ fn list(all: &[Value], fits: impl Fn(&Value) -> bool, request: &Request) -> Resu
     let start = match request.text("cursor") {
         None => 0,
         Some(cursor) => {
-            let wrong = || (400, json!({"error": {"code": "bad_cursor", "message": "the cursor is not one of ours"}}));
+            let wrong = || {
+                (400, json!({"error": {"code": "bad_cursor", "message": "the cursor is not one of ours"}}))
+            };
             cursor.strip_prefix("c_").and_then(|at| usize::from_str_radix(at, 16).ok()).ok_or_else(wrong)?
         }
     };

@@ -86,7 +86,8 @@ fn log(service: &str, n: usize) -> String {
 
 fn settings(service: &str, team: &str, n: usize) -> Value {
     let mut dice = Dice::new(300 + n as u64);
-    let needs: Vec<&str> = (0..dice.between(1, 3)).map(|_| dice.pick(SERVICES).0).filter(|name| *name != service).collect();
+    let needs: Vec<&str> =
+        (0..dice.between(1, 3)).map(|_| dice.pick(SERVICES).0).filter(|name| *name != service).collect();
     json!({
         "name": service,
         "owner": team,
@@ -120,12 +121,24 @@ fn environment(name: &str) -> Value {
 fn source(n: usize) -> (String, String) {
     let mut dice = Dice::new(400 + n as u64);
     let (service, _) = SERVICES[n];
-    let mut text = format!("\"\"\"Handlers of the {service} service.\"\"\"\n\nfrom shop import db, queue\n\n");
+    let mut text =
+        format!("\"\"\"Handlers of the {service} service.\"\"\"\n\nfrom shop import db, queue\n\n");
     let verbs = ["load", "store", "list", "merge", "cancel", "retry", "expire", "count"];
-    let work = ["handle empty batches", "use the new client", "remove after the migration", "cache this", "add a timeout", "check permissions"];
+    let work = [
+        "handle empty batches",
+        "use the new client",
+        "remove after the migration",
+        "cache this",
+        "add a timeout",
+        "check permissions",
+    ];
     for (k, verb) in verbs.iter().enumerate().take(dice.between(4, 8)) {
         let _ = writeln!(text, "def {verb}_{service}(request):");
-        let _ = writeln!(text, "    \"\"\"{}s what the request names.\"\"\"", verb[..1].to_uppercase() + &verb[1..]);
+        let _ = writeln!(
+            text,
+            "    \"\"\"{}s what the request names.\"\"\"",
+            verb[..1].to_uppercase() + &verb[1..]
+        );
         if dice.chance(45) {
             let (login, ..) = dice.pick(PEOPLE);
             let _ = writeln!(text, "    # TODO({login}): {}", dice.pick(&work));

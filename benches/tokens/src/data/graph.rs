@@ -24,9 +24,13 @@ pub fn create(file: &Path) -> Result<()> {
     };
     for (login, name, team, zone) in PEOPLE {
         let since = dice.between(2022, 2030);
-        let mut known = vec![format!("Login: {login}"), format!("Time zone: {zone}"), format!("Joined in {since}")];
+        let mut known =
+            vec![format!("Login: {login}"), format!("Time zone: {zone}"), format!("Joined in {since}")];
         if dice.chance(50) {
-            known.push(format!("Speaks {}", dice.pick(&["Swedish", "Hindi", "Japanese", "French", "Portuguese"])));
+            known.push(format!(
+                "Speaks {}",
+                dice.pick(&["Swedish", "Hindi", "Japanese", "French", "Portuguese"])
+            ));
         }
         if dice.chance(30) {
             known.push(format!("On call in the {team} rotation"));
@@ -40,7 +44,11 @@ pub fn create(file: &Path) -> Result<()> {
         let tier = dice.between(1, 3);
         // Some ports have moved since somebody wrote them down.
         let moved = usize::from(n % 7 == 3);
-        entity(service, "service", vec![format!("Tier {tier}"), format!("Runs on port {}", 8000 + n * 7 + moved)]);
+        entity(
+            service,
+            "service",
+            vec![format!("Tier {tier}"), format!("Runs on port {}", 8000 + n * 7 + moved)],
+        );
     }
     for (project, ..) in PROJECTS {
         entity(project, "project", vec![format!("Budget: {} days", 10 * dice.between(3, 20))]);

@@ -33,14 +33,31 @@ fn stream() -> String {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut text = String::new();
     let kinds = ["feat", "fix", "fix", "docs", "test", "refactor"];
-    let things = ["retries", "the cache", "empty baskets", "error pages", "rounding", "the timeout", "old clients", "metrics", "the export", "logging"];
+    let things = [
+        "retries",
+        "the cache",
+        "empty baskets",
+        "error pages",
+        "rounding",
+        "the timeout",
+        "old clients",
+        "metrics",
+        "the export",
+        "logging",
+    ];
     for n in 0..70 {
         let (login, name, team, _) = PEOPLE[dice.below(12)];
-        let own: Vec<&str> = SERVICES.iter().filter(|(_, owner)| *owner == team).map(|(name, _)| *name).collect();
+        let own: Vec<&str> =
+            SERVICES.iter().filter(|(_, owner)| *owner == team).map(|(name, _)| *name).collect();
         let service = dice.pick(&own);
         let kind = dice.pick(&kinds);
-        let subject = format!("{kind}({service}): {} {}", dice.pick(&["improve", "change", "repair", "simplify"]), dice.pick(&things));
-        let body = if dice.chance(40) { format!("\n\nRefs #{}", dice.between(1, 180)) } else { String::new() };
+        let subject = format!(
+            "{kind}({service}): {} {}",
+            dice.pick(&["improve", "change", "repair", "simplify"]),
+            dice.pick(&things)
+        );
+        let body =
+            if dice.chance(40) { format!("\n\nRefs #{}", dice.between(1, 180)) } else { String::new() };
         let mut changed = vec![match *kind {
             "docs" => format!("docs/{service}.md"),
             "test" => format!("tests/test_{service}.py"),
@@ -74,7 +91,16 @@ fn stream() -> String {
         let changed = [file, handlers];
         let start = if n == 0 { from } else { "" };
         let message = format!("feat({service}): several currencies");
-        commit_from(&mut text, "currencies", 70 + n, ("Ada Lindqvist", "ada"), &message, &changed, &files, start);
+        commit_from(
+            &mut text,
+            "currencies",
+            70 + n,
+            ("Ada Lindqvist", "ada"),
+            &message,
+            &changed,
+            &files,
+            start,
+        );
     }
     text.push_str("done\n");
     text

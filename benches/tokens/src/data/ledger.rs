@@ -6,7 +6,9 @@ use crate::dice::Dice;
 /// A customer, an amount in cents, a day, and whether it is paid.
 fn invoices() -> Vec<(usize, usize, usize, bool)> {
     let mut dice = Dice::new(700);
-    let invoice = |n: usize| (dice.between(1, 40), 100 * dice.between(9, 400) + 50 * dice.below(2), n * 180 / 160, dice.chance(80));
+    let invoice = |n: usize| {
+        (dice.between(1, 40), 100 * dice.between(9, 400) + 50 * dice.below(2), n * 180 / 160, dice.chance(80))
+    };
     (0..160).map(invoice).collect()
 }
 
@@ -30,7 +32,14 @@ pub fn statements() -> (Vec<String>, Vec<String>) {
         let country = super::country(n + 1 + usize::from(n % 9 == 4));
         let name = format!("{} {}", first[n % 8], second[n / 8 % 5]);
         let mail = format!("{}@{}.example", second[n / 8 % 5].to_lowercase(), first[n % 8].to_lowercase());
-        format!("({}, 'C{:03}', '{name}', '{}', '{}', '{mail}', '20{}-01-01')", n + 1, n + 1, country, dice.pick(&cities), 20 + dice.below(11))
+        format!(
+            "({}, 'C{:03}', '{name}', '{}', '{}', '{mail}', '20{}-01-01')",
+            n + 1,
+            n + 1,
+            country,
+            dice.pick(&cities),
+            20 + dice.below(11)
+        )
     };
     let customers: Vec<String> = (0..40).map(customer).collect();
     let products = TEAS.iter().enumerate().map(|(n, (name, category, price))| {
@@ -40,7 +49,12 @@ pub fn statements() -> (Vec<String>, Vec<String>) {
     let rows = invoices().into_iter().enumerate().map(|(n, (customer, cents, day, is_paid))| {
         if is_paid {
             let id = payments.len() + 1;
-            payments.push(format!("({id}, {}, {cents}, '{}', '{}')", n + 1, date(day + 12), ["card", "transfer"][n % 2]));
+            payments.push(format!(
+                "({id}, {}, {cents}, '{}', '{}')",
+                n + 1,
+                date(day + 12),
+                ["card", "transfer"][n % 2]
+            ));
         }
         let status = if is_paid { "paid" } else { "open" };
         format!("({}, {customer}, {cents}, '{}', '{}', '{status}')", n + 1, date(day), date(day + 30))
@@ -51,9 +65,9 @@ pub fn statements() -> (Vec<String>, Vec<String>) {
         format!("({}, '{name}', '{}', {})", n + 1, ["SE", "JP", "IN", "ZA"][n], 7 * (n + 1))
     });
     let mut dice = Dice::new(702);
-    let supplies: Vec<String> = (0..TEAS.len()).map(|n| {
-        format!("({}, {}, {})", n + 1, dice.between(1, 4), TEAS[n].2 * dice.between(50, 66) / 100)
-    }).collect();
+    let supplies: Vec<String> = (0..TEAS.len())
+        .map(|n| format!("({}, {}, {})", n + 1, dice.between(1, 4), TEAS[n].2 * dice.between(50, 66) / 100))
+        .collect();
     let into = |table: &str, rows: Vec<String>| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
     let inserts = vec![
         into("customers", customers),
@@ -62,9 +76,16 @@ pub fn statements() -> (Vec<String>, Vec<String>) {
         into("payments", payments),
         into("suppliers", suppliers.collect()),
         into("supplies", supplies),
-        into("notes", NOTES.iter().enumerate().map(|(n, (customer, day, body))| {
-            format!("({}, {customer}, '{}', '{}')", n + 1, date(*day), body.replace('\'', "''"))
-        }).collect()),
+        into(
+            "notes",
+            NOTES
+                .iter()
+                .enumerate()
+                .map(|(n, (customer, day, body))| {
+                    format!("({}, {customer}, '{}', '{}')", n + 1, date(*day), body.replace('\'', "''"))
+                })
+                .collect(),
+        ),
     ];
     (tables.map(str::to_string).to_vec(), inserts)
 }
@@ -86,10 +107,26 @@ pub fn bank() -> String {
 }
 
 const NOTES: &[(usize, usize, &str)] = &[
-    (7, 40, "Called about the March delivery. The boxes were wet; they kept the black teas and want the greens replaced. Friendly."),
-    (7, 61, "Replacement arrived. They asked for a smaller box size, because the shelf in the back room is only 30 cm deep."),
+    (
+        7,
+        40,
+        "Called about the March delivery. The boxes were wet; they kept the black teas and want the greens replaced. Friendly.",
+    ),
+    (
+        7,
+        61,
+        "Replacement arrived. They asked for a smaller box size, because the shelf in the back room is only 30 cm deep.",
+    ),
     (12, 75, "Wants to pay by transfer from now on; the card belongs to a manager who left."),
-    (19, 90, "Complained that invoices arrive as three separate mails. Would like one a month, on the first, to the owner's address."),
-    (19, 118, "Still three mails. Owner is annoyed and is talking to another roaster. Promised a call from Rosa before Friday."),
+    (
+        19,
+        90,
+        "Complained that invoices arrive as three separate mails. Would like one a month, on the first, to the owner's address.",
+    ),
+    (
+        19,
+        118,
+        "Still three mails. Owner is annoyed and is talking to another roaster. Promised a call from Rosa before Friday.",
+    ),
     (23, 130, "Opening a second place in autumn and will double the matcha order."),
 ];

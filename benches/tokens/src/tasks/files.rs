@@ -16,7 +16,11 @@ pub fn all() -> Vec<Task> {
             servers: FILES,
             head: "nothing",
             direct: |model| {
-                let file = model.json("files", "read_text_file", json!({"path": "/tmp/ptc-tokens/files/services/checkout.json"}))?;
+                let file = model.json(
+                    "files",
+                    "read_text_file",
+                    json!({"path": "/tmp/ptc-tokens/files/services/checkout.json"}),
+                )?;
                 Ok(file["port"].clone())
             },
             tools: &["files/read_text_file"],
@@ -46,17 +50,23 @@ pub fn all() -> Vec<Task> {
             servers: FILES,
             head: "compares 10 values",
             direct: |model| {
-                let paths = ["staging", "production"].map(|name| format!("/tmp/ptc-tokens/files/services/{name}.json"));
+                let paths = ["staging", "production"]
+                    .map(|name| format!("/tmp/ptc-tokens/files/services/{name}.json"));
                 let files = parts(&model.one("files", "read_multiple_files", json!({"paths": paths}))?.text);
-                let files: Vec<Value> = files.iter().map(|(_, text)| serde_json::from_str(text).expect("JSON")).collect();
-                let (one, other) = (files[0].as_object().expect("an object"), files[1].as_object().expect("an object"));
+                let files: Vec<Value> =
+                    files.iter().map(|(_, text)| serde_json::from_str(text).expect("JSON")).collect();
+                let (one, other) =
+                    (files[0].as_object().expect("an object"), files[1].as_object().expect("an object"));
                 let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-                Ok(json!(names.into_iter().filter(|name| one.get(*name) != other.get(*name)).collect::<Vec<_>>()))
+                Ok(json!(
+                    names.into_iter().filter(|name| one.get(*name) != other.get(*name)).collect::<Vec<_>>()
+                ))
             },
             tools: &["files/read_text_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (defn settings [name]
-  (json/parse-string (:content (:value (tool/call {:server "files" :tool "read_text_file" :args {:path (str "/tmp/ptc-tokens/files/services/" name ".json")}})))))
+  (json/parse-string (:content (value (tool/call {:server "files" :tool "read_text_file" :args {:path (str "/tmp/ptc-tokens/files/services/" name ".json")}})))))
 (let [a (settings "staging") b (settings "production")]
   (sort (filter #(not= (get a %) (get b %)) (distinct (concat (keys a) (keys b))))))
 "#],
@@ -79,8 +89,9 @@ pub fn all() -> Vec<Task> {
             },
             tools: &["files/list_directory", "files/read_text_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (def dir "/tmp/ptc-tokens/files/services/")
-(defn call [tool path] (:content (:value (tool/call {:server "files" :tool tool :args {:path path}}))))
+(defn call [tool path] (:content (value (tool/call {:server "files" :tool tool :args {:path path}}))))
 (->> (re-seq #"[\w-]+\.json" (call "list_directory" dir))
      (pmap #(json/parse-string (call "read_text_file" (str dir %))))
      (filter #(and (:name %) (> (:timeout_ms %) 30000) (zero? (:retries %))))
@@ -112,8 +123,9 @@ pub fn all() -> Vec<Task> {
             },
             tools: &["files/list_directory", "files/read_text_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (def dir "/tmp/ptc-tokens/files/services/")
-(defn call [tool path] (:content (:value (tool/call {:server "files" :tool tool :args {:path path}}))))
+(defn call [tool path] (:content (value (tool/call {:server "files" :tool tool :args {:path path}}))))
 (def services
   (->> (re-seq #"[\w-]+\.json" (call "list_directory" dir))
        (pmap #(json/parse-string (call "read_text_file" (str dir %))))
@@ -130,7 +142,8 @@ pub fn all() -> Vec<Task> {
             servers: FILES,
             head: "counts about 80 lines in 880",
             direct: |model| {
-                let listed = model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/logs"}))?.text;
+                let listed =
+                    model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/logs"}))?.text;
                 let paths = paths(&listed, "logs");
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();
                 for line in model.one("files", "read_multiple_files", json!({"paths": paths}))?.text.lines() {
@@ -142,8 +155,9 @@ pub fn all() -> Vec<Task> {
             },
             tools: &["files/list_directory", "files/read_text_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (def dir "/tmp/ptc-tokens/files/logs/")
-(defn call [tool path] (:content (:value (tool/call {:server "files" :tool tool :args {:path path}}))))
+(defn call [tool path] (:content (value (tool/call {:server "files" :tool tool :args {:path path}}))))
 (->> (re-seq #"\S+\.log" (call "list_directory" dir))
      (pmap #(call "read_text_file" (str dir %)))
      (mapcat #(re-seq #"ERROR .*code=(\w+)" %))
@@ -158,20 +172,26 @@ pub fn all() -> Vec<Task> {
             servers: FILES,
             head: "maximum of 110 numbers, 8 times",
             direct: |model| {
-                let listed = model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/logs"}))?.text;
-                let texts = model.one("files", "read_multiple_files", json!({"paths": paths(&listed, "logs")}))?.text;
+                let listed =
+                    model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/logs"}))?.text;
+                let texts =
+                    model.one("files", "read_multiple_files", json!({"paths": paths(&listed, "logs")}))?.text;
                 let mut slowest = BTreeMap::new();
                 for (path, log) in parts(&texts) {
                     let ms = |line: &&str| between(line, " ms=", " ").parse::<u64>().unwrap_or(0);
                     let line = log.lines().max_by_key(ms).expect("a line");
-                    slowest.insert(between(&path, "logs/", ".log").to_string(), between(line, "request=", " ").to_string());
+                    slowest.insert(
+                        between(&path, "logs/", ".log").to_string(),
+                        between(line, "request=", " ").to_string(),
+                    );
                 }
                 Ok(json!(slowest))
             },
             tools: &["files/list_directory", "files/read_text_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (def dir "/tmp/ptc-tokens/files/logs/")
-(defn call [tool path] (:content (:value (tool/call {:server "files" :tool tool :args {:path path}}))))
+(defn call [tool path] (:content (value (tool/call {:server "files" :tool tool :args {:path path}}))))
 (into {}
   (pmap (fn [file]
           (let [lines (re-seq #"request=(\w+) .*ms=(\d+)" (call "read_text_file" (str dir file)))]
@@ -186,9 +206,11 @@ pub fn all() -> Vec<Task> {
             servers: FILES,
             head: "counts about 30 comments",
             direct: |model| {
-                let listed = model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/src"}))?.text;
+                let listed =
+                    model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/src"}))?.text;
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-                let texts = model.one("files", "read_multiple_files", json!({"paths": paths(&listed, "src")}))?.text;
+                let texts =
+                    model.one("files", "read_multiple_files", json!({"paths": paths(&listed, "src")}))?.text;
                 for comment in texts.split("TODO(").skip(1) {
                     *counts.entry(between(comment, "", ")").to_string()).or_default() += 1;
                 }
@@ -196,8 +218,9 @@ pub fn all() -> Vec<Task> {
             },
             tools: &["files/list_directory", "files/read_text_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (def dir "/tmp/ptc-tokens/files/src/")
-(defn call [tool path] (:content (:value (tool/call {:server "files" :tool tool :args {:path path}}))))
+(defn call [tool path] (:content (value (tool/call {:server "files" :tool tool :args {:path path}}))))
 (->> (re-seq #"\S+\.py" (call "list_directory" dir))
      (pmap #(call "read_text_file" (str dir %)))
      (mapcat #(re-seq #"TODO\((\w+)\)" %))
@@ -212,24 +235,37 @@ pub fn all() -> Vec<Task> {
             servers: FILES,
             head: "420 products and 8 sums",
             direct: |model| {
-                let listed = model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/orders"}))?.text;
+                let listed = model
+                    .one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/orders"}))?
+                    .text;
                 let mut cents: BTreeMap<String, u64> = BTreeMap::new();
-                for (_, file) in parts(&model.one("files", "read_multiple_files", json!({"paths": paths(&listed, "orders")}))?.text) {
+                for (_, file) in parts(
+                    &model
+                        .one("files", "read_multiple_files", json!({"paths": paths(&listed, "orders")}))?
+                        .text,
+                ) {
                     for line in file.trim().lines().skip(1) {
                         let cells: Vec<&str> = line.split(',').collect();
                         let price: u64 = cells[6].replace('.', "").parse().expect("a price");
-                        *cents.entry(cells[3].to_string()).or_default() += cells[5].parse::<u64>().expect("a number") * price;
+                        *cents.entry(cells[3].to_string()).or_default() +=
+                            cells[5].parse::<u64>().expect("a number") * price;
                     }
                 }
-                let revenue: BTreeMap<&String, f64> = cents.iter().map(|(country, cents)| (country, *cents as f64 / 100.0)).collect();
+                let revenue: BTreeMap<&String, f64> =
+                    cents.iter().map(|(country, cents)| (country, *cents as f64 / 100.0)).collect();
                 let content = json!(revenue).to_string();
-                model.one("files", "write_file", json!({"path": "/tmp/ptc-tokens/files/revenue.json", "content": content}))?;
+                model.one(
+                    "files",
+                    "write_file",
+                    json!({"path": "/tmp/ptc-tokens/files/revenue.json", "content": content}),
+                )?;
                 Ok(json!(cents.iter().max_by_key(|(_, cents)| **cents).expect("a country").0))
             },
             tools: &["files/list_directory", "files/read_text_file", "files/write_file"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (def root "/tmp/ptc-tokens/files/")
-(defn call [tool args] (:content (:value (tool/call {:server "files" :tool tool :args args}))))
+(defn call [tool args] (:content (value (tool/call {:server "files" :tool tool :args args}))))
 (def rows
   (->> (re-seq #"\S+\.csv" (call "list_directory" {:path (str root "orders")}))
        (pmap #(call "read_text_file" {:path (str root "orders/" %)}))
@@ -251,16 +287,22 @@ pub fn all() -> Vec<Task> {
             head: "counts 20 lines",
             direct: |model| {
                 let folders = ["orders", "logs", "decisions"];
-                let list = |name: &&str| call("files", "list_directory", json!({"path": format!("/tmp/ptc-tokens/files/{name}")}));
+                let list = |name: &&str| {
+                    call("files", "list_directory", json!({"path": format!("/tmp/ptc-tokens/files/{name}")}))
+                };
                 let answers = model.turn(folders.iter().map(list).collect())?;
-                let counts = folders.iter().zip(answers).map(|(name, answer)| (*name, answer.text.matches("[FILE]").count()));
+                let counts = folders
+                    .iter()
+                    .zip(answers)
+                    .map(|(name, answer)| (*name, answer.text.matches("[FILE]").count()));
                 Ok(json!(counts.collect::<BTreeMap<_, _>>()))
             },
             tools: &["files/list_directory"],
             programs: &[r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
 (into {}
   (for [name ["orders" "logs" "decisions"]]
-    [name (count (re-seq #"\[FILE\]" (:content (:value (tool/call {:server "files" :tool "list_directory" :args {:path (str "/tmp/ptc-tokens/files/" name)}})))))]))
+    [name (count (re-seq #"\[FILE\]" (:content (value (tool/call {:server "files" :tool "list_directory" :args {:path (str "/tmp/ptc-tokens/files/" name)}})))))]))
 "#],
             read_out: as_it_is,
         },
@@ -290,7 +332,8 @@ fn parts(text: &str) -> Vec<(String, String)> {
 
 /// The settings of all services, in two turns.
 fn all_settings(model: &mut Direct) -> Result<Vec<(String, Value)>> {
-    let listed = model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/services"}))?.text;
+    let listed =
+        model.one("files", "list_directory", json!({"path": "/tmp/ptc-tokens/files/services"}))?.text;
     let mut paths = paths(&listed, "services");
     paths.retain(|path| !path.ends_with("production.json") && !path.ends_with("staging.json"));
     let files = parts(&model.one("files", "read_multiple_files", json!({"paths": paths}))?.text);

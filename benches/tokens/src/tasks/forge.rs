@@ -15,7 +15,16 @@ pub fn all() -> Vec<Task> {
             question: "Who is assigned to issue 17 of acme/shop?",
             servers: FORGE,
             head: "nothing",
-            direct: |model| Ok(model.json("forge", "getIssue", json!({"owner": "acme", "repo": "shop", "number": 17}))?["assignee"]["login"].clone()),
+            direct: |model| {
+                Ok(
+                    model.json(
+                        "forge",
+                        "getIssue",
+                        json!({"owner": "acme", "repo": "shop", "number": 17}),
+                    )?["assignee"]["login"]
+                        .clone(),
+                )
+            },
             tools: &["forge/get-issue"],
             programs: &[r#"
 (get-in (tool/call {:server "forge" :tool "get-issue" :args {:owner "acme" :repo "shop" :number 17}}) [:value :assignee :login])
@@ -27,7 +36,13 @@ pub fn all() -> Vec<Task> {
             question: "What was the cause of issue 42 of acme/shop? Quote the sentence of the discussion that says it.",
             servers: FORGE,
             head: "reads prose",
-            direct: |model| Ok(cause(&model.one("forge", "listComments", json!({"owner": "acme", "repo": "shop", "number": 42}))?.text)),
+            direct: |model| {
+                Ok(cause(
+                    &model
+                        .one("forge", "listComments", json!({"owner": "acme", "repo": "shop", "number": 42}))?
+                        .text,
+                ))
+            },
             tools: &["forge/list-comments"],
             programs: &[r#"
 (map :body (:value (tool/call {:server "forge" :tool "list-comments" :args {:owner "acme" :repo "shop" :number 42}})))
@@ -40,7 +55,14 @@ pub fn all() -> Vec<Task> {
             servers: FORGE,
             head: "nothing",
             // The count is in every page, so a page of one is enough.
-            direct: |model| Ok(model.json("forge", "searchIssues", json!({"q": "checkout is:open label:bug", "per_page": 1}))?["total_count"].clone()),
+            direct: |model| {
+                Ok(model.json(
+                    "forge",
+                    "searchIssues",
+                    json!({"q": "checkout is:open label:bug", "per_page": 1}),
+                )?["total_count"]
+                    .clone())
+            },
             tools: &["forge/search-issues"],
             programs: &[r#"
 (:total_count (:value (tool/call {:server "forge" :tool "search-issues" :args {:q "checkout is:open label:bug" :per_page 1}})))
@@ -56,16 +78,18 @@ pub fn all() -> Vec<Task> {
                 let args = json!({"owner": "acme", "repo": "shop", "labels": "bug", "per_page": 100});
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();
                 for issue in pages(model, "listIssues", args)? {
-                    *counts.entry(issue["assignee"]["login"].as_str().unwrap_or("none").to_string()).or_default() += 1;
+                    *counts
+                        .entry(issue["assignee"]["login"].as_str().unwrap_or("none").to_string())
+                        .or_default() += 1;
                 }
                 Ok(json!(counts))
             },
             tools: &["forge/list-issues"],
             programs: &[r#"
-(->> (tool/call {:server "forge" :tool "list-issues" :args {:owner "acme" :repo "shop" :labels "bug" :per_page 100}})
-     :value :items
-     (map #(get-in % [:assignee :login] "none"))
-     (map #(or % "none"))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn items [page] (assert (<= (:total_count page) 100)) (:items page))
+(->> (items (value (tool/call {:server "forge" :tool "list-issues" :args {:owner "acme" :repo "shop" :labels "bug" :per_page 100}})))
+     (map #(or (get-in % [:assignee :login]) "none"))
      frequencies)
 "#],
             read_out: as_it_is,
@@ -77,20 +101,28 @@ pub fn all() -> Vec<Task> {
             head: "subtracts 105 pairs of dates, 3 averages",
             direct: |model| {
                 let mut days: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
-                for issue in pages(model, "listIssues", json!({"owner": "acme", "repo": "shop", "state": "closed", "per_page": 100}))? {
+                for issue in pages(
+                    model,
+                    "listIssues",
+                    json!({"owner": "acme", "repo": "shop", "state": "closed", "per_page": 100}),
+                )? {
                     for label in ["bug", "feature", "chore"] {
                         if list(&issue["labels"]).iter().any(|one| one["name"] == label) {
-                            let lasted = minutes(text(&issue["closed_at"])) - minutes(text(&issue["created_at"]));
+                            let lasted =
+                                minutes(text(&issue["closed_at"])) - minutes(text(&issue["created_at"]));
                             days.entry(label).or_default().push(lasted.div_euclid(1440));
                         }
                     }
                 }
-                let average = |all: &Vec<i64>| (10.0 * all.iter().sum::<i64>() as f64 / all.len() as f64 + 0.5).floor() / 10.0;
+                let average = |all: &Vec<i64>| {
+                    (10.0 * all.iter().sum::<i64>() as f64 / all.len() as f64 + 0.5).floor() / 10.0
+                };
                 Ok(json!(days.iter().map(|(label, all)| (*label, average(all))).collect::<BTreeMap<_, _>>()))
             },
             tools: &["forge/list-issues"],
             programs: &[r#"
-(defn page [n] (:value (tool/call {:server "forge" :tool "list-issues" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100 :page n}})))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn page [n] (value (tool/call {:server "forge" :tool "list-issues" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100 :page n}})))
 (def issues
   (let [one (page 1)]
     (into (:items one) (mapcat #(:items (page %)) (range 2 (inc (ceil (/ (:total_count one) 100))))))))
@@ -109,7 +141,11 @@ pub fn all() -> Vec<Task> {
             head: "counts 60 pull requests",
             direct: |model| {
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-                for pull in pages(model, "listPulls", json!({"owner": "acme", "repo": "shop", "state": "closed", "per_page": 100}))? {
+                for pull in pages(
+                    model,
+                    "listPulls",
+                    json!({"owner": "acme", "repo": "shop", "state": "closed", "per_page": 100}),
+                )? {
                     if !pull["merged_at"].is_null() {
                         *counts.entry(text(&pull["user"]["login"]).to_string()).or_default() += 1;
                     }
@@ -118,8 +154,9 @@ pub fn all() -> Vec<Task> {
             },
             tools: &["forge/list-pulls"],
             programs: &[r#"
-(->> (tool/call {:server "forge" :tool "list-pulls" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100}})
-     :value :items
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn items [page] (assert (<= (:total_count page) 100)) (:items page))
+(->> (items (value (tool/call {:server "forge" :tool "list-pulls" :args {:owner "acme" :repo "shop" :state "closed" :per_page 100}})))
      (filter :merged_at)
      (map #(get-in % [:user :login]))
      frequencies)
@@ -132,17 +169,32 @@ pub fn all() -> Vec<Task> {
             servers: FORGE,
             head: "looks for a name in 12 lists",
             direct: |model| {
-                let pulls = pages(model, "listPulls", json!({"owner": "acme", "repo": "shop", "per_page": 100}))?;
-                let files = |pull: &Value| call("forge", "listPullFiles", json!({"owner": "acme", "repo": "shop", "number": pull["number"]}));
+                let pulls =
+                    pages(model, "listPulls", json!({"owner": "acme", "repo": "shop", "per_page": 100}))?;
+                let files = |pull: &Value| {
+                    call(
+                        "forge",
+                        "listPullFiles",
+                        json!({"owner": "acme", "repo": "shop", "number": pull["number"]}),
+                    )
+                };
                 let answers = model.jsons(pulls.iter().map(files).collect())?;
-                let has = |files: &Value| list(files).iter().any(|file| text(&file["filename"]).ends_with("/models.py"));
-                let found = pulls.iter().zip(&answers).filter(|(_, files)| has(files)).map(|(pull, _)| int(&pull["number"]));
+                let has = |files: &Value| {
+                    list(files).iter().any(|file| text(&file["filename"]).ends_with("/models.py"))
+                };
+                let found = pulls
+                    .iter()
+                    .zip(&answers)
+                    .filter(|(_, files)| has(files))
+                    .map(|(pull, _)| int(&pull["number"]));
                 Ok(json!(found.collect::<BTreeSet<_>>()))
             },
             tools: &["forge/list-pulls", "forge/list-pull-files"],
             programs: &[r#"
-(defn forge [tool args] (:value (tool/call {:server "forge" :tool tool :args (merge {:owner "acme" :repo "shop"} args)})))
-(->> (map :number (:items (forge "list-pulls" {:per_page 100})))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn forge [tool args] (value (tool/call {:server "forge" :tool tool :args (merge {:owner "acme" :repo "shop"} args)})))
+(defn items [page] (assert (<= (:total_count page) 100)) (:items page))
+(->> (map :number (items (forge "list-pulls" {:per_page 100})))
      (pmap (fn [n] [n (map :filename (forge "list-pull-files" {:number n}))]))
      (filter (fn [[_ files]] (some #(ends-with? % "/models.py") files)))
      (map first)
@@ -156,18 +208,32 @@ pub fn all() -> Vec<Task> {
             servers: FORGE,
             head: "goes through 10 lists",
             direct: |model| {
-                let mut pulls = pages(model, "listPulls", json!({"owner": "acme", "repo": "shop", "per_page": 100}))?;
+                let mut pulls =
+                    pages(model, "listPulls", json!({"owner": "acme", "repo": "shop", "per_page": 100}))?;
                 pulls.retain(|pull| pull["draft"] == false);
-                let reviews = |pull: &Value| call("forge", "listReviews", json!({"owner": "acme", "repo": "shop", "number": pull["number"]}));
+                let reviews = |pull: &Value| {
+                    call(
+                        "forge",
+                        "listReviews",
+                        json!({"owner": "acme", "repo": "shop", "number": pull["number"]}),
+                    )
+                };
                 let answers = model.jsons(pulls.iter().map(reviews).collect())?;
-                let lacks = |reviews: &Value| !list(reviews).iter().any(|review| review["state"] == "APPROVED");
-                let found = pulls.iter().zip(&answers).filter(|(_, reviews)| lacks(reviews)).map(|(pull, _)| int(&pull["number"]));
+                let lacks =
+                    |reviews: &Value| !list(reviews).iter().any(|review| review["state"] == "APPROVED");
+                let found = pulls
+                    .iter()
+                    .zip(&answers)
+                    .filter(|(_, reviews)| lacks(reviews))
+                    .map(|(pull, _)| int(&pull["number"]));
                 Ok(json!(found.collect::<BTreeSet<_>>()))
             },
             tools: &["forge/list-pulls", "forge/list-reviews"],
             programs: &[r#"
-(defn forge [tool args] (:value (tool/call {:server "forge" :tool tool :args (merge {:owner "acme" :repo "shop"} args)})))
-(->> (:items (forge "list-pulls" {:per_page 100}))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn forge [tool args] (value (tool/call {:server "forge" :tool tool :args (merge {:owner "acme" :repo "shop"} args)})))
+(defn items [page] (assert (<= (:total_count page) 100)) (:items page))
+(->> (items (forge "list-pulls" {:per_page 100}))
      (remove :draft)
      (map :number)
      (pmap (fn [n] [n (map :state (forge "list-reviews" {:number n}))]))
@@ -184,10 +250,13 @@ pub fn all() -> Vec<Task> {
             head: "nothing",
             direct: |model| {
                 let numbers = [3, 64, 99, 150, 178, 200, 512, 7777];
-                let get = |number: &i32| call("forge", "getIssue", json!({"owner": "acme", "repo": "shop", "number": number}));
+                let get = |number: &i32| {
+                    call("forge", "getIssue", json!({"owner": "acme", "repo": "shop", "number": number}))
+                };
                 let answers = model.turn(numbers.iter().map(get).collect())?;
                 let state = |(number, answer): (&i32, crate::servers::Answer)| {
-                    let state = if answer.is_error { "missing".into() } else { answer.json()["state"].clone() };
+                    let state =
+                        if answer.is_error { "missing".into() } else { answer.json()["state"].clone() };
                     (number.to_string(), state)
                 };
                 Ok(Value::Object(numbers.iter().zip(answers).map(state).collect()))

@@ -39,12 +39,16 @@ pub fn all() -> Vec<Task> {
                 Ok(json!(counts))
             },
             tools: &["git/git_log"],
-            programs: &[PROBE_LOG, r#"
-(->> (:value (tool/call {:server "git" :tool "git_log" :args {:repo_path "/tmp/ptc-tokens/repo" :max_count 100}}))
+            programs: &[
+                PROBE_LOG,
+                r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(->> (value (tool/call {:server "git" :tool "git_log" :args {:repo_path "/tmp/ptc-tokens/repo" :max_count 100}}))
      (re-seq #"(?m)^Author: (.+)$")
      (map second)
      frequencies)
-"#],
+"#,
+            ],
             read_out: as_it_is,
         },
         Task {
@@ -62,17 +66,26 @@ pub fn all() -> Vec<Task> {
                     let most = kinds.values().copied().max().unwrap_or(0);
                     kinds.into_iter().find(|(_, count)| *count == most).expect("a kind").0
                 };
-                Ok(json!(counts.into_iter().map(|(service, kinds)| (service, best(kinds))).collect::<BTreeMap<_, _>>()))
+                Ok(json!(
+                    counts
+                        .into_iter()
+                        .map(|(service, kinds)| (service, best(kinds)))
+                        .collect::<BTreeMap<_, _>>()
+                ))
             },
             tools: &["git/git_log"],
-            programs: &[PROBE_LOG, r#"
-(->> (:value (tool/call {:server "git" :tool "git_log" :args {:repo_path "/tmp/ptc-tokens/repo" :max_count 100}}))
+            programs: &[
+                PROBE_LOG,
+                r#"
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(->> (value (tool/call {:server "git" :tool "git_log" :args {:repo_path "/tmp/ptc-tokens/repo" :max_count 100}}))
      (re-seq #"(?m)^Message: (\w+)\((\w+)\)")
      (group-by #(nth % 2))
      (map (fn [[service rows]]
             [service (ffirst (sort-by (fn [[kind n]] [(- n) kind]) (frequencies (map second rows))))]))
      (into {}))
-"#],
+"#,
+            ],
             read_out: as_it_is,
         },
         Task {
@@ -87,7 +100,8 @@ pub fn all() -> Vec<Task> {
             },
             tools: &["git/git_diff"],
             programs: &[r#"
-(def diff (:value (tool/call {:server "git" :tool "git_diff" :args {:repo_path "/tmp/ptc-tokens/repo" :target "currencies" :context_lines 0}})))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(def diff (value (tool/call {:server "git" :tool "git_diff" :args {:repo_path "/tmp/ptc-tokens/repo" :target "currencies" :context_lines 0}})))
 (into {}
   (for [part (rest (str/split diff #"(?m)^diff --git "))]
     [(second (re-find #" b/(\S+)" part))
@@ -104,14 +118,15 @@ pub fn all() -> Vec<Task> {
                 let mut found = Vec::new();
                 for (sha, show) in shows(model, 25)? {
                     if show.contains("/config.py") {
-                        found.push(sha[..7].to_string());
+                        found.push(sha);
                     }
                 }
                 Ok(json!(found))
             },
             tools: &["git/git_log", "git/git_show"],
             programs: &[r#"
-(defn git [tool args] (:value (tool/call {:server "git" :tool tool :args (assoc args :repo_path "/tmp/ptc-tokens/repo")})))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn git [tool args] (value (tool/call {:server "git" :tool tool :args (assoc args :repo_path "/tmp/ptc-tokens/repo")})))
 (->> (re-seq #"[0-9a-f]{40}" (git "git_log" {:max_count 25}))
      (pmap (fn [sha] [(subs sha 0 7) (git "git_show" {:revision sha})]))
      (filter #(includes? (second %) "/config.py"))
@@ -127,19 +142,22 @@ pub fn all() -> Vec<Task> {
             direct: |model| {
                 let mut added: BTreeMap<String, usize> = BTreeMap::new();
                 for (_, show) in shows(model, 20)? {
-                    *added.entry(between(&show, "Author: ", " <").to_string()).or_default() += signed(&show, '+', "+++ ");
+                    *added.entry(between(&show, "Author: ", " <").to_string()).or_default() +=
+                        signed(&show, '+', "+++ ");
                 }
                 Ok(json!(added))
             },
             tools: &["git/git_log", "git/git_show"],
             programs: &[
                 r#"
-(defn git [tool args] (:value (tool/call {:server "git" :tool tool :args (assoc args :repo_path "/tmp/ptc-tokens/repo")})))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn git [tool args] (value (tool/call {:server "git" :tool tool :args (assoc args :repo_path "/tmp/ptc-tokens/repo")})))
 (let [log (git "git_log" {:max_count 1})]
   [log (git "git_show" {:revision (re-find #"[0-9a-f]{40}" log)})])
 "#,
                 r#"
-(defn git [tool args] (:value (tool/call {:server "git" :tool tool :args (assoc args :repo_path "/tmp/ptc-tokens/repo")})))
+(defn value [r] (if (:ok r) (:value r) (fail (:message r))))
+(defn git [tool args] (value (tool/call {:server "git" :tool tool :args (assoc args :repo_path "/tmp/ptc-tokens/repo")})))
 (->> (re-seq #"[0-9a-f]{40}" (git "git_log" {:max_count 20}))
      (pmap (fn [sha]
              (let [show (git "git_show" {:revision sha})]
@@ -170,7 +188,8 @@ fn log(model: &mut Direct, most: usize) -> Result<Vec<(String, String)>> {
 /// The last commits, each as `git_show` has it.
 fn shows(model: &mut Direct, most: usize) -> Result<Vec<(String, String)>> {
     let log = model.one("git", "git_log", json!({"repo_path": REPO, "max_count": most}))?.text;
-    let hashes: Vec<String> = log.split("Commit: ").skip(1).map(|entry| between(entry, "", "\n").to_string()).collect();
+    // Seven digits are enough, and shorter to write.
+    let hashes: Vec<String> = log.split("Commit: ").skip(1).map(|entry| entry[..7].to_string()).collect();
     let show = |sha: &String| call("git", "git_show", json!({"repo_path": REPO, "revision": sha}));
     let answers = model.turn(hashes.iter().map(show).collect())?;
     Ok(hashes.iter().cloned().zip(answers.into_iter().map(|answer| answer.text)).collect())
@@ -190,8 +209,10 @@ fn diff(text: &str) -> BTreeMap<String, BTreeMap<&'static str, usize>> {
     let mut files = BTreeMap::new();
     for part in text.split("diff --git ").skip(1) {
         let name = between(part, " b/", "\n").to_string();
-        files.insert(name, BTreeMap::from([("added", signed(part, '-', "--- ")), ("removed", signed(part, '+', "+++ "))]));
+        files.insert(
+            name,
+            BTreeMap::from([("added", signed(part, '-', "--- ")), ("removed", signed(part, '+', "+++ "))]),
+        );
     }
     files
 }
-

@@ -39,10 +39,19 @@ fn as_it_is(value: Value) -> Value {
 
 /// All tasks.
 pub fn all() -> Vec<Task> {
-    [files::all(), git::all(), sqlite::all(), time::all(), memory::all(), forge::all(), shop::all(), several::all()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        files::all(),
+        git::all(),
+        sqlite::all(),
+        time::all(),
+        memory::all(),
+        forge::all(),
+        shop::all(),
+        several::all(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The part of a text between two others.

@@ -14,7 +14,9 @@ pub fn all() -> Vec<Task> {
             question: "How many rows of the table invoices have the status 'open'?",
             servers: SQLITE,
             head: "nothing",
-            direct: |model| Ok(query(model, "SELECT count(*) AS n FROM invoices WHERE status = 'open'")?[0]["n"].clone()),
+            direct: |model| {
+                Ok(query(model, "SELECT count(*) AS n FROM invoices WHERE status = 'open'")?[0]["n"].clone())
+            },
             tools: &["sqlite/read_query"],
             programs: &[r#"
 (:value (tool/call {:server "sqlite" :tool "read_query" :args {:query "SELECT count(*) AS n FROM invoices WHERE status = 'open'"}}))
@@ -40,7 +42,10 @@ pub fn all() -> Vec<Task> {
             head: "nothing",
             direct: |model| {
                 // The schema is a table as well: one query, where `describe_table` would be seven calls.
-                let found = query(model, "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name = 'customer_id' ORDER BY m.name")?;
+                let found = query(
+                    model,
+                    "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name = 'customer_id' ORDER BY m.name",
+                )?;
                 Ok(found.iter().map(|row| row["name"].clone()).collect())
             },
             tools: &["sqlite/read_query"],
@@ -55,7 +60,11 @@ pub fn all() -> Vec<Task> {
             servers: SQLITE,
             head: "reads prose",
             direct: |model| {
-                let found = model.one("sqlite", "read_query", json!({"query": "SELECT written_on, body FROM notes WHERE customer_id = 19"}))?;
+                let found = model.one(
+                    "sqlite",
+                    "read_query",
+                    json!({"query": "SELECT written_on, body FROM notes WHERE customer_id = 19"}),
+                )?;
                 Ok(monthly(&found.text))
             },
             tools: &["sqlite/read_query"],
@@ -71,9 +80,17 @@ pub fn all() -> Vec<Task> {
             head: "nothing",
             direct: |model| {
                 // One query, where `describe_table` would be three calls with longer answers.
-                query(model, "SELECT sql FROM sqlite_master WHERE name IN ('products', 'suppliers', 'supplies')")?;
+                query(
+                    model,
+                    "SELECT sql FROM sqlite_master WHERE name IN ('products', 'suppliers', 'supplies')",
+                )?;
                 let found = query(model, SUPPLIERS)?;
-                Ok(Value::Object(found.iter().map(|row| (text(&row["tea"]).to_string(), row["supplier"].clone())).collect()))
+                Ok(Value::Object(
+                    found
+                        .iter()
+                        .map(|row| (text(&row["tea"]).to_string(), row["supplier"].clone()))
+                        .collect(),
+                ))
             },
             tools: &["sqlite/read_query"],
             programs: &[
@@ -86,7 +103,12 @@ pub fn all() -> Vec<Task> {
             ],
             read_out: |value| {
                 let found = rows(text(&value));
-                Value::Object(found.iter().map(|row| (text(&row["tea"]).to_string(), row["supplier"].clone())).collect())
+                Value::Object(
+                    found
+                        .iter()
+                        .map(|row| (text(&row["tea"]).to_string(), row["supplier"].clone()))
+                        .collect(),
+                )
             },
         },
         Task {
@@ -102,7 +124,9 @@ pub fn all() -> Vec<Task> {
             programs: &[r#"
 (:value (tool/call {:server "sqlite" :tool "write_query" :args {:query "INSERT INTO notes (customer_id, written_on, body) SELECT customer_id, '2031-07-01', 'Remind' FROM invoices WHERE status = 'open' GROUP BY customer_id HAVING count(*) >= 3"}}))
 "#],
-            read_out: |value| between(text(&value), "affected_rows': ", "}").parse::<i64>().expect("a number").into(),
+            read_out: |value| {
+                between(text(&value), "affected_rows': ", "}").parse::<i64>().expect("a number").into()
+            },
         },
     ]
 }
