@@ -1,5 +1,5 @@
-//! Images and documents that go with messages to a model. Wherever data is shown, a placeholder stands in the words, and
-//! the part itself goes with the same message, within limits.
+//! Images and documents in messages to a model. Where data is shown, a placeholder stands in the text, and the part
+//! itself goes with the same message, within limits.
 
 use ptc_bytecode::Datum;
 use ptc_bytecode::Media;
@@ -7,10 +7,10 @@ use ptc_contract::data::{Shown, View, show_public_with};
 use ptc_contract::firewall::{FIREWALLED, Secrets, redact_with};
 use ptc_model::{Message, Part};
 
-/// How many a message has, and how many bytes of base64 they have together.
+/// Maximum parts of one message, and of their base64 together in bytes.
 const IN_MESSAGE: Limit = Limit { parts: 8, bytes: 12 << 20 };
 
-/// The same for all messages of a mission. Providers take some 20 MB in a request.
+/// Maximum parts and bytes of all messages of a mission. Providers take about 20 MB in a request.
 const IN_HISTORY: Limit = Limit { parts: 20, bytes: 18 << 20 };
 
 struct Limit {
@@ -18,7 +18,7 @@ struct Limit {
     bytes: usize,
 }
 
-/// The images and documents of one message, which is being written.
+/// The images and documents of a message that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
     parts: Vec<Part>,
@@ -26,9 +26,9 @@ pub(crate) struct Attachments {
 }
 
 impl Attachments {
-    /// What stands for an image or a document in the words. It is attached, or the words say why not.
+    /// Returns the placeholder of an image or document and attaches it, or says in the placeholder why not.
     pub fn place(&mut self, media: Media<'_>, secrets: &mut Secrets) -> String {
-        // A tool may give back the bytes that it was given under a firewalled name.
+        // A tool may return the bytes that it got under a firewalled name.
         if secrets.hides(media.data) {
             return FIREWALLED.to_string();
         }
@@ -51,23 +51,23 @@ impl Attachments {
         media.unseen(&why)
     }
 
-    /// A value as text for a model.
+    /// Shows a value as text for a model.
     pub fn show(&mut self, value: View<'_>, limits: Shown, secrets: &mut Secrets) -> String {
         show_public_with(value, limits, &mut |media| self.place(media, secrets)).0
     }
 
-    /// A value as a model may have it, for JSON.
+    /// Redacts a value for JSON that a model reads.
     pub fn public(&mut self, value: &Datum, secrets: &mut Secrets) -> Datum {
         redact_with(value, &mut |media| self.place(media, secrets))
     }
 
-    /// What is attached.
+    /// Returns the attached parts.
     pub fn into_parts(self) -> Vec<Part> {
         self.parts
     }
 }
 
-/// Takes the oldest images and documents out of a history that has more than a request can hold. Words stay.
+/// Removes the oldest images and documents from a history that has more than a request can hold. Text stays.
 pub(crate) fn keep_newest(messages: &mut [Message]) {
     let (mut parts, mut bytes) = (0, 0);
     for message in messages.iter_mut().rev() {

@@ -1,48 +1,48 @@
-//! Leaves old messages out of a request when a mission gets long. The history itself stays whole.
+//! Compaction: long missions leave old messages out of requests. The history itself stays whole.
 
 use crate::definition::Compaction;
 use ptc_model::{Message, Part, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Why messages were left out.
+/// The reason why messages were left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pressure {
-    /// There were more turns than `trigger.turns`.
+    /// More turns than `trigger.turns`.
     TurnPressure,
-    /// There were as many tokens as `trigger.tokens`, by estimate.
+    /// At least `trigger.tokens` tokens, by estimate.
     TokenPressure,
 }
 
-/// What was done to one request. Always has all of its fields.
+/// Result of compacting one request. Serialised with all of its fields.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
-    /// Whether the agent has the option.
+    /// Flag: the agent has the option.
     pub enabled: bool,
-    /// Whether messages were left out.
+    /// Flag: messages were left out.
     pub triggered: bool,
-    /// How: `trim` is the only way.
+    /// Strategy; always `trim`.
     pub strategy: String,
-    /// Why, if they were.
+    /// Reason, if messages were left out.
     pub reason: Option<Pressure>,
-    /// Messages there were.
+    /// Number of messages before compaction.
     pub messages_before: usize,
-    /// Messages that are sent.
+    /// Number of messages sent.
     pub messages_after: usize,
-    /// Tokens there were, by estimate.
+    /// Estimated tokens before compaction.
     pub estimated_tokens_before: u64,
-    /// Tokens that are sent, by estimate.
+    /// Estimated tokens sent.
     pub estimated_tokens_after: u64,
-    /// Whether the first message of the user is sent.
+    /// Flag: the first message of the user is sent.
     pub kept_initial_user: bool,
-    /// Replies of the model that are sent.
+    /// Number of the model's replies that are sent.
     pub kept_recent_turns: usize,
-    /// Whether what is sent still has more tokens than `trigger.tokens`.
+    /// Flag: the sent messages still have more tokens than `trigger.tokens`.
     pub over_budget: bool,
 }
 
-/// About how many tokens a text has: one for each four characters, at least one.
+/// Estimates the tokens of a text: one per four characters, at least one.
 ///
 /// ```
 /// assert_eq!(ptc_agent::compaction::estimate("twelve chars"), 3);
@@ -52,8 +52,8 @@ pub fn estimate(text: &str) -> u64 {
     (text.chars().count() as u64 / 4).max(1)
 }
 
-/// The messages of turn `turn` that are sent, and what was left out. Nothing is, without the option or
-/// while the mission is short.
+/// Returns the messages that turn `turn` sends, and statistics. Without the option, or while the mission is short,
+/// nothing is left out.
 ///
 /// ```
 /// use ptc_agent::{compaction::compact, definition::Compaction};
@@ -72,7 +72,7 @@ pub fn compact(messages: &[Message], option: Option<&Compaction>, turn: u32) -> 
     compact_with(messages, option, turn, estimate)
 }
 
-/// The same with a counter of tokens of the host's own.
+/// Compacts messages with the host's own token counter.
 pub fn compact_with(
     messages: &[Message],
     option: Option<&Compaction>,
@@ -123,18 +123,18 @@ fn pressure(option: &Compaction, turn: u32, tokens: u64) -> Option<Pressure> {
     option.after_tokens.is_some_and(|most| tokens >= most).then_some(Pressure::TokenPressure)
 }
 
-/// Which messages stay, by position.
+/// Returns the positions of the messages that stay.
 fn trim(messages: &[Message], option: &Compaction) -> Vec<usize> {
     let all = || (0..messages.len()).collect();
     let Some(first) = messages.iter().position(|message| message.role == Role::User) else { return all() };
-    // A request ends with what the model is to answer, so at least that stays.
+    // A request must end with the message that the model is to answer, so at least that one stays.
     let recent = (option.keep_recent_turns as usize).saturating_mul(2).max(1);
     let from = messages.len().saturating_sub(recent).max(first + 1);
     if from <= first + 1 {
         return all();
     }
-    // A conversation begins with the user: without the first message, with another one of theirs. Where
-    // all others are results of calls, the first one stays whatever the option says.
+    // A conversation begins with the user: without the first message, with a later one of theirs. If all others are
+    // results of calls, the first message stays regardless of the option.
     let with_first = option.keep_initial_user;
     let start = tail_start(messages, first, from, with_first).map(|start| (start, with_first));
     let start = start.or_else(|| Some((tail_start(messages, first, from, true)?, true)));
@@ -149,8 +149,8 @@ fn trim(messages: &[Message], option: &Compaction) -> Vec<usize> {
     with_first.then_some(first).into_iter().chain(tail).collect()
 }
 
-/// Where the kept end of the conversation begins: at `from` or as soon after it as it can. One reply may
-/// have more results than are to be kept; then all of that turn stays.
+/// Returns where the kept end of the conversation begins: at `from`, or at the next possible message. If one reply has
+/// more results than are to be kept, that whole turn stays.
 fn tail_start(messages: &[Message], first: usize, from: usize, with_first: bool) -> Option<usize> {
     let may_start = |at: &usize| match messages[*at].role {
         Role::User => true,
@@ -160,7 +160,7 @@ fn tail_start(messages: &[Message], first: usize, from: usize, with_first: bool)
     (from..messages.len()).find(may_start).or_else(|| (first + 1..from).rev().find(may_start))
 }
 
-/// Whether every call of a reply has its result right behind it.
+/// Returns whether every call of a reply has its result right behind it.
 fn is_answered(messages: &[Message], at: usize) -> bool {
     let results = messages[at + 1..].iter().take_while(|message| message.role == Role::Tool);
     let results: Vec<Option<&str>> = results.map(|message| message.tool_call_id.as_deref()).collect();

@@ -1,5 +1,4 @@
-//! What an agent is: a mission, a contract, tools, limits. Built once, checked as a whole, then
-//! shared by any number of runs.
+//! Definitions of agents: mission, contract, tools, limits. Built once, checked as a whole, shared by many runs.
 //!
 //! ```
 //! use ptc_agent::{Agent, tools::Tool};
@@ -61,37 +60,37 @@ struct Definition {
 }
 
 impl Agent {
-    /// An agent with every option at its default.
+    /// Returns a builder with every option at its default.
     pub fn builder() -> AgentBuilder {
         AgentBuilder::default()
     }
 
-    /// Every option.
+    /// Returns all options.
     pub fn options(&self) -> &AgentOptions {
         &self.0.options
     }
 
-    /// The mission, as it was written.
+    /// Returns the source text of the mission.
     pub fn prompt(&self) -> &str {
         self.0.template.source()
     }
 
-    /// The mission, read.
+    /// Returns the parsed mission.
     pub fn template(&self) -> &Template {
         &self.0.template
     }
 
-    /// The contract.
+    /// Returns the contract.
     pub fn signature(&self) -> &Signature {
         &self.0.signature
     }
 
-    /// The tools.
+    /// Returns the tools.
     pub fn tools(&self) -> &ToolSet {
         &self.0.options.tools
     }
 
-    /// The libraries that agents below have, too: those that a file names. Code gives each agent its own.
+    /// Returns the libraries that agents below inherit: those that a file names. Code gives each agent its own.
     pub(crate) fn handed_down(&self) -> &[ptc_runtime::Prelude] {
         match self.0.options.prelude_inputs.is_empty() {
             true => &[],
@@ -99,27 +98,27 @@ impl Agent {
         }
     }
 
-    /// The libraries of its programs: `runtime_prelude` and `runtime_preludes`, or what `preludes` name.
+    /// Returns the libraries of the agent's programs, ready to be attached.
     pub fn preludes(&self) -> &[ptc_runtime::Prelude] {
         &self.0.preludes
     }
 
-    /// Its name, for traces.
+    /// Returns the agent's name, for traces.
     pub fn name(&self) -> Option<&str> {
         self.0.options.name.as_deref()
     }
 
-    /// What is odd about it, but not wrong.
+    /// Returns warnings: oddities of the definition that are not errors.
     pub fn warnings(&self) -> &[String] {
         &self.0.warnings
     }
 
-    /// Whether it answers in text.
+    /// Returns whether the agent answers in text.
     pub fn is_text(&self) -> bool {
         self.0.options.output == Output::Text
     }
 
-    /// The same with some options changed, checked again.
+    /// Returns a copy with some options changed, checked again.
     ///
     /// ```
     /// let agent = ptc_agent::Agent::builder().prompt("Count").build()?;

@@ -1,5 +1,5 @@
-//! What a model is told after its turn: results, errors, reminders. Each text is a pure function of
-//! what happened. Everything observed is redacted and marked as data on the way in.
+//! Feedback to a model after its turn: results, errors, reminders. Each text is a pure function of the turn. Everything
+//! observed is redacted and marked as data on the way in.
 //!
 //! ```
 //! use ptc_agent::{feedback::Feedback, prompt::FormatOptions};
@@ -24,7 +24,7 @@ use ptc_contract::signature::{Style, Type, ValidationError, list_errors};
 use ptc_model::Part;
 use ptc_runtime::Failure;
 
-/// One message to a model, being written.
+/// A message to a model that is being written.
 pub struct Feedback<'s> {
     secrets: &'s mut Secrets,
     limit: PromptLimit,
@@ -34,45 +34,45 @@ pub struct Feedback<'s> {
     attachments: Attachments,
 }
 
-/// What a turn that goes on has brought.
+/// Outcome of a turn that does not end the mission.
 #[derive(Clone, Debug, Default)]
 pub struct Progress<'p> {
-    /// The value of the program.
+    /// Value of the program.
     pub result: Option<&'p Datum>,
-    /// What it printed, one entry per call.
+    /// Printed texts, one entry per call.
     pub prints: &'p [String],
-    /// Definitions that are new or changed, with their values; functions by their printed form.
+    /// New or changed definitions with their values; functions in printed form.
     pub definitions: &'p [(String, Datum)],
-    /// Keys of the result that following turns can read as `data/key`.
+    /// Keys of the result that later turns can read as `data/key`.
     pub keys: &'p [String],
-    /// The plan, as a checklist.
+    /// Plan, as a checklist.
     pub plan: Option<&'p str>,
-    /// Why the value did not become `*1`, if it was too large for that.
+    /// Reason why the value did not become `*1`, if it was too large for that.
     pub forgotten: Option<&'p str>,
 }
 
-/// Warnings about a program and what it did, one line each.
+/// Warnings about a program and its calls, one line each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramWarnings {
-    /// Slips in its text.
+    /// Slips in the program's text.
     pub program: Vec<String>,
-    /// Arguments of tools that were coerced.
+    /// Coerced arguments of tools.
     pub calls: Vec<String>,
 }
 
 impl<'s> Feedback<'s> {
-    /// A message with nothing in it.
+    /// Starts an empty message.
     pub fn new(secrets: &'s mut Secrets, limit: PromptLimit, format: FormatOptions) -> Feedback<'s> {
         let attachments = Attachments::default();
         Feedback { secrets, limit, format, blocks: Vec::new(), has_data: false, attachments }
     }
 
-    /// The whole text, with the turn line at its end.
+    /// Returns the whole text, with the turn line at its end.
     pub fn finish(self, turns: Option<&Turns>) -> String {
         self.finish_with_parts(turns).0
     }
 
-    /// The same, with the images and documents of the values that are shown.
+    /// Returns the whole text, with the images and documents of the shown values.
     pub fn finish_with_parts(self, turns: Option<&Turns>) -> (String, Vec<Part>) {
         let mut blocks = self.blocks;
         if self.has_data {
@@ -87,9 +87,9 @@ impl<'s> Feedback<'s> {
         self
     }
 
-    /// Observed text: without secrets, within the limit, marked.
+    /// Adds observed text: redacted, within the limit, marked as data.
     fn observe(mut self, source: Source, heading: &str, text: &str) -> Self {
-        // With more firewalled values than can be looked for, only text that kept its structure can be trusted.
+        // With more firewalled values than can be searched for, only text that kept its structure can be trusted.
         let has_structure = matches!(source, Source::Result | Source::Memory);
         let public = match self.secrets.overflowed() && !has_structure {
             true => FIREWALLED.to_string(),
@@ -102,14 +102,14 @@ impl<'s> Feedback<'s> {
         self
     }
 
-    /// A value within the limits, redacted.
+    /// Shows a value within the limits, redacted.
     fn preview(&mut self, value: &Datum, chars: usize) -> String {
         let items = self.format.feedback_limit.unwrap_or(self.limit.list);
         let shown = Shown { items, string: self.limit.string, chars, depth: 8 };
         self.attachments.show(Tree::new(value).root(), shown, self.secrets)
     }
 
-    /// F1: a reply without a program; the mission is still open.
+    /// F1: reports a reply without a program; the mission is still open.
     pub fn no_program(self) -> Self {
         self.say(
             "No PTC-Lisp program found in that reply, and the mission is still open. Send the next step as one \
@@ -117,12 +117,12 @@ impl<'s> Feedback<'s> {
         )
     }
 
-    /// F2: more blocks than one.
+    /// F2: reports more than one program block.
     pub fn several_blocks(self, count: usize) -> Self {
         self.say(format!("{count} code blocks received, one expected. Merge them into a single block."))
     }
 
-    /// F3: the program failed.
+    /// F3: reports that the program failed.
     pub fn program_error(self, failure: &Failure) -> Self {
         let first = failure.diagnostic();
         let place = first.place(failure.source());
@@ -143,12 +143,12 @@ impl<'s> Feedback<'s> {
         self.observe(source, &heading, &text.join("\n"))
     }
 
-    /// F3 for failures that are no fault of a program's code: its reason, and what it says.
+    /// F3 for failures outside the program's code: reports reason and message.
     pub fn failed(self, reason: &str, message: &str) -> Self {
         self.observe(Source::Error, &format!("The program failed ({reason}):"), message)
     }
 
-    /// F4: the returned value does not fit.
+    /// F4: reports that the returned value does not fit.
     pub fn bad_return(mut self, expected: &Type, received: &Datum, errors: &[ValidationError]) -> Self {
         let received = cut(&self.preview(received, 200), 200);
         let errors = list_errors("Errors:", errors);
@@ -159,7 +159,7 @@ impl<'s> Feedback<'s> {
             .say("Return a corrected value with `(return value)`.")
     }
 
-    /// F5: the program ran, and the mission goes on.
+    /// F5: reports that the program ran, and that the mission goes on.
     pub fn progress(self, progress: &Progress<'_>) -> Self {
         let mut this = self;
         if let Some(result) = progress.result {
@@ -208,7 +208,7 @@ impl<'s> Feedback<'s> {
         }
         if !progress.keys.is_empty() {
             let names: Vec<String> = progress.keys.iter().map(|key| format!("data/{key}")).collect();
-            // Keys come from data like everything else in a result.
+            // Keys come from data, like everything else in a result, so they are marked as observed.
             this = this.observe(Source::Result, "Readable from now on:", &names.join(" "));
         }
         if let Some(plan) = progress.plan {
@@ -217,12 +217,12 @@ impl<'s> Feedback<'s> {
         this
     }
 
-    /// F6: a fenced program where the transport is a tool call.
+    /// F6: reports a fenced program where the transport is a tool call.
     pub fn use_lisp_eval(self) -> Self {
         self.say("Send the program through the lisp_eval tool, not as a fenced block.")
     }
 
-    /// F7: definitions grew too large and were undone.
+    /// F7: reports that definitions grew too large and were undone.
     pub fn rolled_back(self, bytes: usize, limit: usize) -> Self {
         self.say(format!(
             "Definitions would use {bytes} of {limit} bytes; this turn's changes were undone. Keep smaller \
@@ -230,7 +230,7 @@ impl<'s> Feedback<'s> {
         ))
     }
 
-    /// A result that would not fit beside the definitions.
+    /// Reports a result that did not fit next to the definitions.
     pub(crate) fn unread(self, bytes: usize, limit: usize) -> Self {
         self.say(format!(
             "With this result {bytes} of {limit} bytes would be in use, so nothing of it is readable as data/…. \
@@ -238,7 +238,7 @@ impl<'s> Feedback<'s> {
         ))
     }
 
-    /// Warnings about a program: slips in its text, and F8.
+    /// Warns about a program: slips in its text, and F8.
     ///
     /// ```
     /// use ptc_agent::feedback::{Feedback, ProgramWarnings};
@@ -257,7 +257,7 @@ impl<'s> Feedback<'s> {
         this.coerced(&warnings.calls)
     }
 
-    /// F8: arguments that were coerced.
+    /// F8: reports coerced arguments.
     pub fn coerced(self, warnings: &[String]) -> Self {
         if warnings.is_empty() {
             return self;
@@ -266,12 +266,12 @@ impl<'s> Feedback<'s> {
         self.observe(Source::Error, "", &lines)
     }
 
-    /// A line of our own.
+    /// Adds a line of trusted text.
     pub(crate) fn note(self, text: impl Into<String>) -> Self {
         self.say(text)
     }
 
-    /// F9: a final answer in text that does not fit.
+    /// F9: reports a final answer in text that does not fit.
     pub fn bad_final(self, error: &str, shape: &str, reply: &str) -> Self {
         let excerpt = cut(reply, 500);
         self.say("That answer does not fit the expected output.")
@@ -280,7 +280,7 @@ impl<'s> Feedback<'s> {
             .say(format!("Reply with only {shape}."))
     }
 
-    /// F10: neither text nor tool calls.
+    /// F10: reports a reply with neither text nor tool calls.
     pub fn empty_reply(self) -> Self {
         self.say("The reply had neither text nor tool calls. Use a tool or give the final answer.")
     }

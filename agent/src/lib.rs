@@ -1,10 +1,10 @@
-//! Agents: a mission is given to a model, the model answers with programs, the programs run in a
-//! sandbox, and what they return is checked against a contract.
+//! Agents: a mission is given to a model, the model answers with programs, the programs run in a sandbox, and their
+//! results are checked against a contract.
 //!
-//! Here is what an agent is ([`definition`], [`tools`]), what a model is told ([`prompt`], [`feedback`]), and how its
-//! replies are read ([`protocol`]). All of that is pure. [`mission`] takes turns with a model until there is a result,
-//! and what happens is told in [`trace`], from which [`replay`] runs it again. Not here: contracts and what no model
-//! sees (`ptc_contract`), models (`ptc_model`), and running programs (`ptc_runtime`).
+//! Defines agents ([`definition`], [`tools`]), texts for models ([`prompt`], [`feedback`]), and the reading of replies
+//! ([`protocol`]). All of that is pure. [`mission`] takes turns with a model until there is a result. [`trace`] records
+//! the events, and [`replay`] runs them again. Other crates hold contracts and the firewall (`ptc_contract`), models
+//! (`ptc_model`), and the running of programs (`ptc_runtime`).
 //!
 //! ```
 //! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};
@@ -41,7 +41,7 @@ pub mod trace;
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
 pub use mission::{Fail, Step, run, run_async};
 
-/// The examples of the guide are tests.
+/// Examples of the guide, as tests.
 #[cfg(doctest)]
 mod guide {
     #[doc = include_str!("../../docs/agents/signatures.md")]
@@ -63,4 +63,7 @@ mod guide {
 
     #[doc = include_str!("../../docs/agents/traces.md")]
     struct Traces;
+
+    #[doc = include_str!("../../docs/moving.md")]
+    struct Moving;
 }

@@ -1,5 +1,4 @@
-//! The tool `lisp_eval`: how a model sends a program through the tools of its provider, and what it gets back. The
-//! same on every surface that has the tool.
+//! The tool `lisp_eval`, through which models send programs and get results back. Shared by all surfaces that offer it.
 //!
 //! ```
 //! use ptc_agent::lisp_eval::{self, ErrorReply, Success};
@@ -22,25 +21,25 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the tool is called by.
+/// Name of the tool.
 pub const NAME: &str = "lisp_eval";
 
-/// What stands before a printed result.
+/// Prefix of a printed result.
 pub const PROMPT: &str = "user=> ";
 
-/// Where the tool is offered; each place has a description of its own, which never changes within a release.
+/// Place where the tool is offered; each has its own description, which never changes within a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
-    /// To agents that answer with programs: it is the only tool their model is offered.
+    /// Agents that answer with programs: it is the only tool that their model is offered.
     AppTools,
-    /// To agents that answer in text: other tools may stand beside it.
+    /// Agents that answer in text: other tools may be offered too.
     Text,
-    /// To clients of the server: data comes with each call, and nothing is kept.
+    /// Clients of the MCP server: data comes with each call, and nothing is kept.
     Mcp,
 }
 
 impl Profile {
-    /// What a model is told about the tool.
+    /// Returns the tool's description for models.
     pub fn description(self) -> &'static str {
         match self {
             Profile::AppTools => include_str!("../prompts/lisp_eval_app_tools.md").trim_ascii(),
@@ -49,7 +48,7 @@ impl Profile {
         }
     }
 
-    /// The tool as it is offered.
+    /// Returns the tool as it is offered to models.
     pub fn spec(self) -> ToolSpec {
         ToolSpec {
             name: NAME.to_string(),
@@ -64,7 +63,7 @@ impl Profile {
     }
 }
 
-/// The program of a call, or what is wrong with its arguments.
+/// Returns the program of a call, or an error for its arguments.
 pub fn program(call: &ToolCall) -> Result<&str, ErrorReply> {
     let wrong = |message: &str| Err(ErrorReply::new("args_error", message));
     let args = match &call.args {
@@ -79,52 +78,52 @@ pub fn program(call: &ToolCall) -> Result<&str, ErrorReply> {
     }
 }
 
-/// What a program that ended well gives.
+/// Reply to a program that succeeded.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Success {
-    /// The printed value behind [`PROMPT`]; None for nil.
+    /// Printed value behind [`PROMPT`]; None for nil.
     pub result: Option<String>,
-    /// What was printed.
+    /// Printed texts.
     pub prints: Vec<String>,
-    /// What happened, in words.
+    /// Feedback in words.
     pub feedback: String,
-    /// Whether anything that is shown was cut.
+    /// Flag: something shown was cut.
     pub truncated: bool,
     /// Definitions; None on surfaces that keep nothing.
     pub memory: Option<Memory>,
-    /// The value as JSON, where a caller checked it.
+    /// Value as JSON, where a caller checked it.
     pub validated: Option<Value>,
 }
 
 /// Definitions, as a reply shows them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Memory {
-    /// New or changed ones and how they begin.
+    /// New or changed definitions, with the beginning of each value.
     pub changed: BTreeMap<String, String>,
-    /// All names.
+    /// Names of all definitions.
     pub stored_keys: Vec<String>,
-    /// Whether one of them was cut.
+    /// Flag: one of the shown values was cut.
     pub truncated: bool,
 }
 
-/// How values are shown in replies.
+/// Limits and redaction of values in replies.
 pub struct Preview<'p> {
-    /// So many items of any collection.
+    /// Items shown of each collection.
     pub items: usize,
-    /// So many characters of a value.
+    /// Characters shown of a value.
     pub chars: usize,
-    /// What must not appear is taken out before anything is cut.
+    /// Function that removes secrets, applied before anything is cut.
     pub redact: &'p mut dyn FnMut(&str) -> String,
 }
 
 impl<'p> Preview<'p> {
-    /// As replies show values unless somebody says otherwise.
+    /// Returns the default limits of replies.
     pub fn usual(redact: &'p mut dyn FnMut(&str) -> String) -> Preview<'p> {
         let format = FormatOptions::default();
         Preview { items: format.result_limit, chars: format.preview_max_chars, redact }
     }
 
-    /// A value, and whether anything was left out.
+    /// Shows a value, and returns whether anything was left out.
     pub fn show(&mut self, value: &Datum) -> (String, bool) {
         let limits = Shown { items: self.items, string: 1000, chars: usize::MAX, depth: 8 };
         let (whole, is_partial) = show_public_cut(Tree::new(value).root(), limits);
@@ -136,7 +135,7 @@ impl<'p> Preview<'p> {
 }
 
 impl Memory {
-    /// These definitions as new ones; the names of all are for the caller to add.
+    /// Reports these definitions as new ones; the caller adds the names of all.
     pub(crate) fn of(definitions: &[(String, Datum)], preview: &mut Preview<'_>) -> Memory {
         let mut memory = Memory::default();
         for (name, value) in definitions {
@@ -152,7 +151,7 @@ impl Memory {
 }
 
 impl Success {
-    /// A value alone.
+    /// Returns a reply with only a value.
     pub fn of(value: &Datum, preview: &mut Preview<'_>) -> Success {
         if value.nodes() == [Node::Nil] {
             return Success::default();
@@ -161,7 +160,7 @@ impl Success {
         Success { result: Some(format!("{PROMPT}{shown}")), truncated, ..Success::default() }
     }
 
-    /// As the model gets it.
+    /// Renders the reply for the model.
     pub fn render(&self) -> String {
         #[derive(Serialize)]
         struct Wire<'s> {
@@ -189,56 +188,56 @@ impl Success {
     }
 }
 
-/// What a call that did not end well gives.
+/// Reply to a call that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ErrorReply {
     status: &'static str,
-    /// The kind of failure.
+    /// Kind of failure.
     pub reason: String,
-    /// What happened.
+    /// Description of the failure.
     pub message: String,
-    /// The same in words for the model; absent from replies that are about the call and not about a program.
+    /// Feedback in words for the model; absent from replies that are about the call and not about a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
-    /// What the program failed with.
+    /// Printed value that the program failed with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
 
 impl ErrorReply {
-    /// Of a program: the message is the feedback, unless there is more to say.
+    /// Returns the reply to a failed program, with the message as feedback.
     pub fn new(reason: impl Into<String>, message: impl Into<String>) -> ErrorReply {
         let message = message.into();
         ErrorReply { feedback: Some(message.clone()), ..ErrorReply::protocol(reason, message) }
     }
 
-    /// Of a call that is no program's fault: an unknown tool, several at once.
+    /// Returns the reply to a call that failed before any program ran: an unknown tool, or several calls at once.
     pub fn protocol(reason: impl Into<String>, message: impl Into<String>) -> ErrorReply {
         let (reason, message) = (reason.into(), message.into());
         ErrorReply { status: "error", reason, message, feedback: None, result: None }
     }
 
-    /// The same with more to say.
+    /// Replaces the feedback.
     #[must_use]
     pub fn feedback(mut self, text: impl Into<String>) -> ErrorReply {
         self.feedback = Some(text.into());
         self
     }
 
-    /// The same with what the program failed with.
+    /// Adds the value that the program failed with.
     #[must_use]
     pub fn result(mut self, printed: impl Into<String>) -> ErrorReply {
         self.result = Some(printed.into());
         self
     }
 
-    /// As the model gets it.
+    /// Renders the reply for the model.
     pub fn render(&self) -> String {
         text(self)
     }
 }
 
-/// The name under which a fault of a program is told.
+/// Returns the reason that replies give for a fault of a program.
 pub(crate) fn wire_reason(code: Code) -> &'static str {
     match code as u16 {
         100..=299 => "parse_error",
@@ -252,7 +251,7 @@ pub(crate) fn wire_reason(code: Code) -> &'static str {
 }
 
 fn text(value: &impl Serialize) -> String {
-    // Strings, lists and maps with names: nothing here can fail to be written.
+    // Strings, lists and maps with string keys always serialise.
     serde_json::to_string(value)
         .unwrap_or_else(|_| r#"{"status":"error","reason":"runtime_error"}"#.to_string())
 }

@@ -1,16 +1,16 @@
-//! How large the definitions of a mission are, as the option `memory_limit` counts them.
+//! Sizes of a mission's definitions, as the option `memory_limit` counts them.
 //!
-//! The size is that of a plain binary form in which everything stands where it is used: what is shared
-//! counts each time, so that the same definitions have the same size however they came about. Nothing is
-//! written, and nothing recurs; a value whose shared parts would never end is given up at the limit.
+//! The size is that of a plain binary form without sharing: shared parts count at each use, so that equal definitions
+//! have equal sizes however they came about. Nothing is written, and nothing recurses; counting stops at the limit,
+//! since a value with shared parts may be endlessly large.
 
 use ptc_runtime::{Frozen, Part};
 use std::ops::ControlFlow;
 
-/// One byte says which form it is.
+/// Bytes of the tag that names the binary form.
 const HEADER: u64 = 1;
 
-/// Bytes of one definition. Past `most` it stops counting and gives a number above it.
+/// Returns the bytes of one definition. Past `most`, stops counting and returns a number above it.
 ///
 /// ```
 /// use ptc_agent::memory::size;
@@ -28,7 +28,7 @@ pub fn size(value: &Frozen, most: u64) -> u64 {
     sum.bytes
 }
 
-/// Bytes of definitions by name, as one map. Past `most` it stops counting and gives a number above it.
+/// Returns the bytes of definitions by name, as one map. Past `most`, stops counting and returns a number above it.
 ///
 /// ```
 /// use ptc_agent::memory::total;
@@ -75,7 +75,7 @@ impl Sum {
     }
 }
 
-/// Bytes of one part, without the parts that follow it.
+/// Returns the bytes of one part, without the parts that follow it.
 fn bytes(part: Part<'_>) -> u64 {
     let text = |header: u64, text: &str| header + text.len() as u64;
     match part {
@@ -91,7 +91,7 @@ fn bytes(part: Part<'_>) -> u64 {
         Part::Keyword(s) | Part::Name(s) => text(2, s),
         Part::List(_) | Part::Set(_) => 6,
         Part::Map(_) => 5,
-        // The source as text, the captures as a list.
+        // Source as text, captures as a list.
         Part::Function(source, _) => 5 + 6 + source as u64,
         _ => 6,
     }

@@ -1,8 +1,8 @@
-//! Missions: an agent, its data and a model, turn by turn until there is a result that keeps the contract.
+//! Missions: an agent, its data and a model take turns until there is a result that keeps the contract.
 //!
-//! A turn asks the model, runs the program in its reply, and tells the model what came of it. Everything is bounded:
-//! turns, time, memory, tokens, money, depth; what a mission delegates counts against it. The result is a [`Step`],
-//! whether it went well or not.
+//! A turn asks the model, runs the program in its reply, and reports the outcome to the model. Everything is bounded:
+//! turns, time, memory, tokens, money, depth; delegated work counts against the mission. The result is a [`Step`], also
+//! for failures.
 //!
 //! ```
 //! use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
@@ -82,9 +82,9 @@ use blocking::{apart, block_on};
 use futures_util::StreamExt;
 use std::future::Future;
 
-/// What can be run: an agent, a mission in words, or a program that was found before.
+/// Anything that can be run: an agent, a mission in words, or a compiled program.
 pub trait Runnable: Sync {
-    /// Runs it.
+    /// Starts the run.
     fn start<'a>(
         &'a self,
         options: &'a RunOptions,
@@ -100,7 +100,7 @@ impl Runnable for Agent {
     }
 }
 
-/// An agent with this prompt; [`RunOptions::changing`] sets its other options.
+/// Runs an agent with this prompt; [`RunOptions::changing`] sets its other options.
 impl Runnable for str {
     fn start<'a>(
         &'a self,
@@ -115,7 +115,7 @@ impl Runnable for str {
     }
 }
 
-/// Runs a mission to its end. The error is a step, too: it has `fail`.
+/// Runs a mission to its end. A failure is also a step, with `fail` set.
 ///
 /// ```
 /// use ptc_agent::{run, tools::LlmRef, RunOptions};
@@ -131,18 +131,18 @@ pub fn run<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step
     block_on(agent.start(options))?
 }
 
-/// The same as a future. It needs a runtime of tokio with time; dropping it ends everything it started.
+/// Runs a mission as a future. Needs a tokio runtime with time; dropping the future ends everything it started.
 pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Box<Step>> {
     agent.start(options).await
 }
 
-/// The same as a future for hosts that must not compute where they poll: the mission has threads of its own, and only
-/// the programs' computing goes where [`RunOptions::scheduled`] says. Dropping it ends everything it started.
+/// Runs a mission on threads of its own, for hosts that must not compute where they poll. Only the programs compute
+/// where [`RunOptions::scheduled`] says. Dropping the future ends everything it started.
 pub async fn run_apart(agent: Agent, options: RunOptions) -> Result<Step, Box<Step>> {
     apart(async move { run_async(&agent, &options).await }).await
 }
 
-/// The same as [`run`], with a failure as an error of Rust.
+/// Runs a mission like [`run`], with failures as a Rust error.
 ///
 /// ```
 /// use ptc_agent::{RunOptions, mission::run_or_err};
@@ -154,7 +154,7 @@ pub fn run_or_err<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Resu
     run(agent, options).map_err(|step| AgentError { step })
 }
 
-/// Runs missions side by side, so many at one time. Results are in the order of the missions.
+/// Runs missions concurrently, at most `max_concurrency` at a time. Results are in the order of the missions.
 ///
 /// ```
 /// use ptc_agent::{mission::run_many, tools::LlmRef, Agent, RunOptions};
@@ -177,7 +177,7 @@ pub fn run_many(
     block_on(run_many_async(missions, max_concurrency)).unwrap_or_else(|step| vec![Err(step)])
 }
 
-/// The same as a future.
+/// Runs missions concurrently, as a future.
 pub async fn run_many_async(
     missions: Vec<(Agent, RunOptions)>,
     max_concurrency: usize,

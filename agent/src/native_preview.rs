@@ -1,4 +1,4 @@
-//! What a model sees of a large result: its outline, or its first rows, while programs have all of it.
+//! Previews of large results for models: the outline or the first rows, while programs have the whole.
 //!
 //! ```
 //! use ptc_agent::native_preview::build;
@@ -23,30 +23,30 @@ use ptc_runtime::{Frozen, Outline};
 use serde_json::{Map, Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Rows that decide whether all rows have the same keys.
+/// Maximum rows that are checked for equal keys.
 const SAMPLED: usize = 5;
 
-/// Properties of a schema, at most.
+/// Maximum properties of a schema.
 const PROPERTIES: usize = 20;
 
-/// A row that is larger is named, not shown.
+/// Maximum bytes of a row that is shown; larger ones are only described.
 const ROW_BYTES: usize = 64 << 10;
 
-/// How much of a result a function of the host is given.
+/// Maximum bytes of a result that a function of the host gets.
 const CUSTOM_BYTES: usize = 1 << 30;
 
-/// What a model sees.
+/// Preview of a result for a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Preview {
-    /// The preview.
+    /// Preview as JSON.
     pub json: Map<String, Value>,
-    /// Why it is not what the tool asked for.
+    /// Reason why it is not the preview that the tool is configured for.
     pub warning: Option<String>,
-    /// Whether there is more than it shows.
+    /// Flag: the result has more than the preview shows.
     pub is_cut: bool,
 }
 
-/// The preview of a result of this tool, called with these arguments.
+/// Returns the preview of a result of this tool, called with these arguments.
 pub fn build(tool: &str, args: &Datum, result: &Frozen, kind: &NativePreview) -> Preview {
     let (json, is_cut) = match kind {
         NativePreview::Metadata => (metadata(result), true),
@@ -69,7 +69,7 @@ pub fn build(tool: &str, args: &Datum, result: &Frozen, kind: &NativePreview) ->
     finished(tool, args, json, None, is_cut)
 }
 
-/// The same with what every preview has, which no function of the host can change.
+/// Adds the fields that every preview has, and that no function of the host can change.
 fn finished(
     tool: &str,
     args: &Datum,
@@ -83,13 +83,13 @@ fn finished(
     Preview { json, warning, is_cut }
 }
 
-/// How a program gets at the whole.
+/// Returns the instruction for reading the whole result in a program.
 fn hint(tool: &str, args: &Datum) -> String {
     let call = call_text(tool, args);
     format!("Call lisp_eval and then call {call} to process the full cached result.")
 }
 
-/// A call as a program writes it, its arguments sorted by name.
+/// Returns a call as a program writes it, with arguments sorted by name.
 pub(crate) fn call_text(tool: &str, args: &Datum) -> String {
     let tree = Tree::new(args);
     let mut entries: Vec<(String, String)> = tree
@@ -126,7 +126,7 @@ fn metadata(result: &Frozen) -> Map<String, Value> {
     json
 }
 
-/// What the items of a list are, and the keys they share.
+/// Returns the schema of a list's items, and the keys that they share.
 fn items_schema(outline: &Outline) -> (Value, Option<Vec<String>>) {
     let Some(first) = outline.items.first() else { return (json!({}), None) };
     let all = |kind: &str| outline.items.iter().all(|item| item.kind == kind);
@@ -141,7 +141,7 @@ fn items_schema(outline: &Outline) -> (Value, Option<Vec<String>>) {
     if all(first.kind) {
         return (json!({"type": first.kind}), None);
     }
-    // Integers among floats are numbers all the same.
+    // Integers mixed with floats are numbers.
     let is_number = |item: &Outline| matches!(item.kind, "integer" | "number");
     let kind = if outline.items.iter().all(is_number) { "number" } else { "any" };
     (json!({"type": kind}), None)

@@ -1,10 +1,9 @@
-//! Plans that outlive a mission: the steps of a longer piece of work, how far they are, and what was done
-//! about them when.
+//! Plans that outlive a mission: the steps of a longer piece of work, their states, and the history of work on them.
 //!
-//! A planning agent makes one with the tool [`create_plan`](crate::tools::create_plan); another gets its steps
-//! as the option `plan`; what it reports with `(step-done id summary)` is [recorded](Plan::record). Between
-//! missions a plan is a file ([`Plan::save`], [`Plan::load`]) or the checklist of an issue on GitHub, which
-//! people may edit meanwhile ([`Plan::from_github_issue`], [`Plan::sync_to_github`]).
+//! A planning agent makes a plan with the tool [`create_plan`](crate::tools::create_plan); another agent gets its steps
+//! as the option `plan`; reports with `(step-done id summary)` are [recorded](Plan::record). Between missions a plan is
+//! a file ([`Plan::save`], [`Plan::load`]) or the checklist of an issue on GitHub, which people may edit meanwhile
+//! ([`Plan::from_github_issue`], [`Plan::sync_to_github`]).
 //!
 //! ```
 //! use ptc_agent::plan::{Execution, Plan, PlanStep, StepState};
@@ -48,110 +47,110 @@ use crate::mission::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Steps a plan may have.
+/// Maximum steps of a plan.
 pub const MAX_STEPS: usize = 1000;
-/// Executions a plan keeps; the oldest go first.
+/// Maximum executions that a plan keeps; the oldest are dropped first.
 pub const MAX_HISTORY: usize = 200;
-/// Characters of an id, a title and a name.
+/// Maximum characters of an id, a title or a name.
 const MAX_NAME: usize = 200;
-/// Characters of what is to be done, and of what was.
+/// Maximum characters of a task or a report.
 const MAX_TEXT: usize = 4000;
 
-/// A plan: what is to be done, step by step, and what was.
+/// A plan: tasks, step by step, and the history of work on them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What it is called.
+    /// Title of the plan.
     pub title: String,
-    /// What it is for.
+    /// Goal of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
-    /// The steps, in order.
+    /// Steps, in order.
     pub steps: Vec<PlanStep>,
-    /// What was done about it, oldest first.
+    /// Executions, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Execution>,
-    /// The issue it came from.
+    /// Issue that the plan came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<IssueLink>,
 }
 
-/// One step of a plan.
+/// Step of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanStep {
-    /// What programs mark it by.
+    /// Id by which programs report the step.
     pub id: String,
-    /// What is to be done.
+    /// Task of the step.
     pub text: String,
-    /// How far it is.
+    /// State of the step.
     #[serde(default)]
     pub state: StepState,
-    /// What came of it, in a line.
+    /// Outcome, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Tools it needs.
+    /// Tools that the step needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
 }
 
-/// One time the plan was worked on.
+/// Execution of the plan: a mission that worked on it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Execution {
-    /// When, as an instant in ISO 8601: sorting by text is sorting by time.
+    /// Time as an instant in ISO 8601, so that sorting by text is sorting by time.
     pub at: String,
-    /// How it ended: `ok`, or the reason of a failure.
+    /// End of the mission: `ok`, or the reason of a failure.
     pub status: String,
-    /// Which agent worked.
+    /// Name of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// How many turns it took.
+    /// Number of turns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub turns: u32,
-    /// What was reported as done, by step.
+    /// Reports on steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepReport>,
-    /// The trace of the mission.
+    /// Trace of the mission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
 }
 
-/// What was reported of one step.
+/// Report on one step.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepReport {
-    /// The step.
+    /// Id of the step.
     pub id: String,
-    /// What came of it.
+    /// Outcome in words.
     pub summary: String,
-    /// Whether it was tried in vain.
+    /// Flag: the step was tried and failed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub failed: bool,
 }
 
-/// The issue a plan came from, and what it said then: what differs from that was changed by somebody else.
+/// Issue that a plan came from, with its content at that time, to tell later changes by others.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssueLink {
-    /// `owner/repo`
+    /// Repository, as `owner/repo`.
     pub repo: String,
-    /// The number of the issue.
+    /// Number of the issue.
     pub number: u64,
-    /// Its checklist when it was last read or written.
+    /// Checklist when the issue was last read or written.
     #[serde(default)]
     pub seen: Vec<SeenStep>,
 }
 
-/// A line of a checklist as it was.
+/// A line of a checklist as it was when last seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeenStep {
-    /// The step.
+    /// Id of the step.
     pub id: String,
-    /// What it said.
+    /// Text of the line.
     pub text: String,
-    /// Whether it was ticked.
+    /// Flag: the line was ticked.
     pub done: bool,
 }
 
@@ -164,18 +163,18 @@ fn is_false(b: &bool) -> bool {
 }
 
 impl PlanStep {
-    /// A step that is to be done.
+    /// Returns a pending step.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> PlanStep {
         PlanStep { id: id.into(), text: text.into(), ..PlanStep::default() }
     }
 
-    /// Notes what was reported of it.
+    /// Records a report on the step.
     fn take(&mut self, report: &StepReport) {
         self.state = if report.failed { StepState::Failed } else { StepState::Done };
         self.result = Some(report.summary.clone());
     }
 
-    /// The same with one more tool it needs.
+    /// Adds a tool that the step needs.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> PlanStep {
         self.tools.push(name.into());
@@ -184,13 +183,13 @@ impl PlanStep {
 }
 
 impl Execution {
-    /// Work that ended like this at this instant.
+    /// Returns an execution that ended at this instant, with this status.
     pub fn new(at: impl Into<String>, status: impl Into<String>) -> Execution {
         Execution { at: at.into(), status: status.into(), ..Execution::default() }
     }
 
-    /// What a mission did that ended at this instant: a step of the plan is done if a program said so with
-    /// `step-done`. Reports are as programs wrote them, so what is in them goes wherever the plan is kept.
+    /// Returns the execution of a mission that ended at this instant: a step of the plan is done if a program reported
+    /// it with `step-done`. Reports are kept as programs wrote them, so their content goes wherever the plan is kept.
     ///
     /// ```
     /// use ptc_agent::{run, tools::LlmRef, Agent, RunOptions};
@@ -218,20 +217,20 @@ impl Execution {
         execution
     }
 
-    /// Cuts what is longer than plans hold.
+    /// Cuts everything that is longer than plans allow.
     fn shorten(&mut self) {
         self.steps.truncate(MAX_STEPS);
         self.steps.iter_mut().for_each(|report| report.summary = cut(&report.summary));
     }
 
-    /// The same with a step that was done.
+    /// Adds a finished step.
     #[must_use]
     pub fn step(mut self, id: impl Into<String>, summary: impl Into<String>) -> Execution {
         self.steps.push(StepReport { id: id.into(), summary: summary.into(), failed: false });
         self
     }
 
-    /// The same with a step that was tried in vain.
+    /// Adds a failed step.
     #[must_use]
     pub fn failed(mut self, id: impl Into<String>, why: impl Into<String>) -> Execution {
         self.steps.push(StepReport { id: id.into(), summary: why.into(), failed: true });
@@ -240,12 +239,12 @@ impl Execution {
 }
 
 impl Plan {
-    /// A plan of these steps.
+    /// Returns a plan of these steps.
     pub fn new(title: impl Into<String>, steps: impl IntoIterator<Item = PlanStep>) -> Plan {
         Plan { title: title.into(), steps: steps.into_iter().collect(), ..Plan::default() }
     }
 
-    /// The steps as the option `plan` takes them, with how far they are.
+    /// Returns the steps for the option `plan`, with their states.
     pub fn items(&self) -> Vec<PlanItem> {
         let item = |step: &PlanStep| PlanItem {
             id: step.id.clone(),
@@ -256,17 +255,17 @@ impl Plan {
         self.steps.iter().map(item).collect()
     }
 
-    /// The step of that id.
+    /// Returns the step of that id.
     pub fn step(&self, id: &str) -> Option<&PlanStep> {
         self.steps.iter().find(|step| step.id == id)
     }
 
-    /// The steps that are not done.
+    /// Returns the steps that are not done.
     pub fn remaining(&self) -> impl Iterator<Item = &PlanStep> {
         self.steps.iter().filter(|step| step.state != StepState::Done)
     }
 
-    /// Adds what was done to the history, and to the steps it was done about.
+    /// Adds an execution to the history, and its reports to the steps.
     pub fn record(&mut self, mut execution: Execution) {
         execution.shorten();
         for report in &execution.steps {
@@ -277,14 +276,14 @@ impl Plan {
         self.remember(execution);
     }
 
-    /// Adds what was done to the history alone.
+    /// Adds an execution to the history alone.
     fn remember(&mut self, execution: Execution) {
         self.history.push(execution);
         let over = self.history.len().saturating_sub(MAX_HISTORY);
         self.history.drain(..over);
     }
 
-    /// Whether it is well formed: it has a title, and steps with texts and ids of their own.
+    /// Checks that the plan has a title, and steps with texts and unique ids.
     pub fn check(&self) -> Result<(), PlanError> {
         let wrong = |message: String| Err(PlanError::new(PlanErrorKind::Invalid, message));
         if self.title.trim().is_empty() || self.title.chars().count() > MAX_NAME {
@@ -316,13 +315,13 @@ impl Plan {
     }
 }
 
-/// Whether a text can name a step.
+/// Returns whether a text can be the id of a step.
 fn is_id(id: &str) -> bool {
     let is_plain = !id.chars().any(char::is_control) && id.trim() == id;
     !id.is_empty() && id.chars().count() <= MAX_NAME && is_plain
 }
 
-/// A text that is not longer than plans hold.
+/// Cuts a text to the length that plans allow.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT - 1) {
         Some((at, _)) if text[at..].chars().nth(1).is_some() => format!("{}…", &text[..at]),

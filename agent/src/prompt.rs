@@ -1,7 +1,7 @@
-//! What a model is told: the system message, the first user message, and how much of data is shown.
+//! Prompts for models: the system message, the first user message, and the shown part of data.
 //!
-//! The texts stand in `agent/prompts`. Everything here is a pure function of the agent and its data,
-//! so that the system message of a run stays the same byte for byte.
+//! The texts are in `agent/prompts`. Everything here is a pure function of the agent and its data, so that the system
+//! message of a run stays the same, byte for byte.
 //!
 //! ```
 //! use ptc_agent::{Agent, prompt::preview_prompt};

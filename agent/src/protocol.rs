@@ -1,4 +1,4 @@
-//! What a model's reply holds: a program, or JSON.
+//! Extraction of programs and JSON from replies of models.
 
 mod json;
 mod program;

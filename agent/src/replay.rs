@@ -1,7 +1,7 @@
-//! Missions again, from their traces: models reply and tools answer as they did, and nothing else is asked.
+//! Replays of missions from their traces: models and tools answer from the trace, and nothing else is called.
 //!
-//! What the agent says to its models, what its programs call and what comes out is compared with the trace, so that a
-//! change of a prompt, a tool's description or the engine shows where it first makes a difference.
+//! Requests, programs, calls and results are compared with the trace, so that a changed prompt, tool description or
+//! engine shows up at its first difference.
 //!
 //! ```
 //! use ptc_agent::{replay::RecordedMission, run, tools::{LlmRef, Tool}, trace, Agent, RunOptions};
@@ -42,29 +42,29 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use tools::RecordedCall;
 
-/// How much of a mission that is played again is kept to be compared.
+/// Maximum bytes kept of a replayed mission for the comparison.
 const MAX_BYTES: usize = 256 << 20;
 
-/// A mission as a trace has it.
+/// A mission recorded in a trace.
 pub struct RecordedMission(Arc<Tape>);
 
 struct Tape {
-    /// The events of the mission at the root.
+    /// Events of the root mission.
     root: Vec<Event>,
     asked: Vec<RecordedRequest>,
     answered: Vec<RecordedCall>,
-    /// What the host kept to run it again.
+    /// Definition and data that the host recorded for replays.
     mission: Option<Value>,
 }
 
-/// What is used up while it is played.
+/// State that changes while a mission is replayed.
 #[derive(Default)]
 struct ReplayState {
     asked: Vec<bool>,
     answered: Vec<bool>,
-    /// Tools whose answers are kept, of all agents of the mission.
+    /// Tools with cached answers, of all agents of the mission.
     cached: BTreeSet<String>,
-    /// In the order in which they were found.
+    /// Differences, in the order in which they were found.
     differences: Vec<Difference>,
 }
 
@@ -74,26 +74,26 @@ fn lock(playing: &Shared) -> std::sync::MutexGuard<'_, ReplayState> {
     playing.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a mission does not go as it did.
+/// A difference between a replay and its trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Of which agent.
+    /// Name of the agent.
     pub agent: Option<String>,
-    /// In which turn of it.
+    /// Turn of the agent.
     pub turn: Option<u32>,
-    /// What differs: `the preludes`, `the request`, `a tool call`, `the program`, `the result of the turn`, `the result`.
+    /// Kind: `the preludes`, `the request`, `a tool call`, `the program`, `the result of the turn`, `the result`.
     pub what: &'static str,
-    /// As the trace has it.
+    /// Content in the trace.
     pub recorded: String,
-    /// As it is now.
+    /// Content in the replay.
     pub now: String,
 }
 
-/// What came of playing a mission again.
+/// Outcome of a replay.
 pub struct ReplayReport {
-    /// The result.
+    /// Result of the replayed mission.
     pub result: Result<Step, Box<Step>>,
-    /// The first difference; None if everything is the same.
+    /// First difference; None if everything is the same.
     pub difference: Option<Difference>,
     /// Requests that were answered from the trace.
     pub requests: usize,
@@ -102,7 +102,7 @@ pub struct ReplayReport {
 }
 
 impl ReplayReport {
-    /// The step, with a result or without.
+    /// Returns the step, with a result or without.
     pub fn step(&self) -> &Step {
         match &self.result {
             Ok(step) => step,
@@ -111,9 +111,9 @@ impl ReplayReport {
     }
 }
 
-/// What a host that defines agents in files puts into a trace, as `replay` of its metadata, to be able to run the
-/// mission again from the trace alone: the definition without the answers of its tools, and the data. Images and documents
-/// are left out of it, and with them the means to run it from the trace alone.
+/// Returns the metadata `replay` that lets a trace be replayed without other files, for hosts that define agents in
+/// files: the definition without the answers of its tools, and the data. Images and documents are left out; such a
+/// trace cannot be replayed alone.
 pub fn mission(table: &Value, context: &Map<String, Value>) -> Value {
     let mut mission = json!({"agent": tools::without_answers(table), "context": context});
     if let Ok(datum) = json_to_datum(&mission["context"])
@@ -127,18 +127,17 @@ pub fn mission(table: &Value, context: &Map<String, Value>) -> Value {
 }
 
 impl RecordedMission {
-    /// The definition and the data, if the host kept them: see [`mission`].
+    /// Returns definition and data, if the host recorded them: see [`mission`].
     pub fn mission(&self) -> Option<&Value> {
         self.0.mission.as_ref()
     }
 
-    /// When it began, and its trace.
+    /// Returns the time when the mission began, and its trace.
     pub fn began(&self) -> Option<(Timestamp, TraceId)> {
         self.0.root.first().map(|event| (event.at, event.trace_id))
     }
 
-    /// Runs the mission again. Models and code behind tools are those of the trace; the rest of the agent and its
-    /// data are as given.
+    /// Replays the mission. Models and tool code answer from the trace; the rest of the agent and its data are given.
     pub fn run(&self, agent: &Agent, options: &RunOptions) -> ReplayReport {
         let playing: Shared = Arc::new(Mutex::new(ReplayState {
             asked: vec![false; self.0.asked.len()],
@@ -172,7 +171,7 @@ impl RecordedMission {
         }
     }
 
-    /// The agent with the answers of the trace behind its tools, and no clock that could end it earlier.
+    /// Returns the agent with the trace's answers behind its tools, and without a clock that could end it earlier.
     fn playing(&self, agent: &Agent, playing: &Shared) -> Result<Agent, crate::BuildError> {
         let tools = agent.tools().iter().map(|tool| self.answering(tool, playing));
         let tools: Vec<crate::tools::Tool> = tools.collect::<Result<_, _>>()?;
@@ -180,7 +179,7 @@ impl RecordedMission {
             for tool in tools {
                 builder = builder.tool(tool);
             }
-            // The trace has what came of all attempts.
+            // The trace records the outcome of all attempts together.
             builder.llm_retry(LlmRetry { max_attempts: 1, ..LlmRetry::default() }).mission_timeout(None)
         })
     }

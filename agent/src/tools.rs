@@ -1,5 +1,5 @@
-//! Tools as an agent defines them: what they are called and say of themselves, how calls are checked
-//! and kept, and the code behind them. Calling is for the turn loop.
+//! Tools as an agent defines them: names and descriptions, rules for checking and caching calls, and the code behind
+//! them. The turn loop makes the calls.
 //!
 //! ```
 //! use ptc_agent::tools::Tool;
@@ -47,7 +47,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
 
 impl Tool {
-    /// A tool of this kind, with every option at its default.
+    /// Returns a tool of this kind, with every option at its default.
     pub fn of(name: impl Into<String>, kind: ToolKind) -> Tool {
         let signature = match &kind {
             ToolKind::Llm(tool) => tool.signature.clone(),
@@ -75,7 +75,7 @@ impl Tool {
         }
     }
 
-    /// A Rust closure that blocks while it works. Anything that serialises is an answer.
+    /// Makes a tool from a closure that blocks. Its answer may be anything that serialises.
     ///
     /// ```
     /// use ptc_agent::tools::Tool;
@@ -90,8 +90,9 @@ impl Tool {
         Tool::of(name, ToolKind::Plain(Body::blocking(body)))
     }
 
-    /// A Rust closure whose answer is the text of JSON, such as the body of a reply. It is read straight into what
-    /// programs share, without a tree of JSON in between: for large answers that is most of the memory and the time.
+    /// Makes a tool from a closure whose answer is JSON text, such as the body of a reply. The text is read straight
+    /// into data that programs share, without a JSON tree in between: for large answers that saves most of the memory
+    /// and time.
     ///
     /// ```
     /// use ptc_agent::tools::Tool;
@@ -105,7 +106,7 @@ impl Tool {
         Tool::of(name, ToolKind::Plain(Body::blocking(body)))
     }
 
-    /// An async Rust closure.
+    /// Makes a tool from an async closure.
     pub fn new_async<T, F>(
         name: impl Into<String>,
         body: impl Fn(ToolArgs, ToolCtx) -> F + Send + Sync + 'static,
@@ -121,27 +122,27 @@ impl Tool {
         Tool::of(name, ToolKind::Plain(Body::waiting(body)))
     }
 
-    /// Gives the tool `call` its arguments as the program spells them, keywords and all: only whoever is behind
-    /// it knows how a server spells its keys.
+    /// Passes arguments to the tool `call` as the program spells them, keywords included: only the code behind it knows
+    /// how a server spells its keys.
     #[must_use]
     pub fn verbatim(mut self) -> Tool {
         self.is_verbatim = true;
         self
     }
 
-    /// Whether servers are behind it, which check what they are given.
+    /// Returns whether the tool calls servers, which check their arguments themselves.
     pub(crate) fn is_of_servers(&self) -> bool {
         self.is_verbatim && (self.name == ToolName::CALL || self.input_schema.is_some())
     }
 
-    /// Offers the tool with this schema of its arguments, as it is.
+    /// Offers the tool with this schema of its arguments, unchanged.
     #[must_use]
     pub(crate) fn taking(mut self, input_schema: serde_json::Value) -> Tool {
         self.input_schema = Some(input_schema);
         self
     }
 
-    /// A Rust function from a struct; the signature comes from its types.
+    /// Makes a tool from a function that takes a struct; the signature comes from its types.
     pub fn typed<Args, Ret>(
         name: impl Into<String>,
         body: impl Fn(Args, &ToolCtx) -> Result<Ret, ToolError> + Send + Sync + 'static,
@@ -153,8 +154,8 @@ impl Tool {
         Tool::new(name, move |args, ctx| body(args.parse()?, ctx)).of_types::<Args, Ret>()
     }
 
-    /// An async Rust function from a struct; the signature comes from its types. Calls that wait hold no thread, and a
-    /// call that nobody waits for any more is dropped where it waits.
+    /// Makes a tool from an async function that takes a struct; the signature comes from its types. Waiting calls hold
+    /// no thread, and abandoned calls are dropped where they wait.
     ///
     /// ```
     /// use ptc_agent::tools::Tool;
@@ -179,12 +180,12 @@ impl Tool {
         tool.of_types::<Args, Ret>()
     }
 
-    /// Gives the tool the signature of these types.
+    /// Sets the signature of these types.
     fn of_types<Args: JsonSchema, Ret: JsonSchema>(self) -> Tool {
         self.with_signature(Signature::of_fn::<Args, Ret>())
     }
 
-    /// A question to a model: one turn, text in, data out.
+    /// Makes a tool that asks a model: one turn, text in, data out.
     pub fn llm(name: impl Into<String>, tool: LlmTool) -> Tool {
         let description = tool.description.clone();
         let mut made = Tool::of(name, ToolKind::Llm(Box::new(tool)));
@@ -192,7 +193,7 @@ impl Tool {
         made
     }
 
-    /// Another agent, which runs a mission of its own. Its signature and description are the tool's.
+    /// Makes a tool from another agent, which runs its own mission. It has the agent's signature and description.
     ///
     /// ```
     /// use ptc_agent::{Agent, tools::Tool};
@@ -211,24 +212,24 @@ impl Tool {
         made
     }
 
-    /// The agent itself, on a part of its input.
+    /// Makes a tool by which an agent calls itself on a part of its input.
     pub fn self_agent(name: impl Into<String>) -> Tool {
         Tool::of(name, ToolKind::SelfAgent)
             .description("Runs this same agent on a part of the input and gives its result.")
     }
 
-    /// A tool that is only described: for `tool_catalog`.
+    /// Makes a tool that is only described, for `tool_catalog`.
     pub fn described(name: impl Into<String>, signature: &str) -> Tool {
         Tool::of(name, ToolKind::Described).signature(signature)
     }
 
-    /// What it takes and gives. A text that is no signature is told when the agent is built.
+    /// Sets the signature. A text that is not one is reported when the agent is built.
     #[must_use]
     pub fn signature(self, text: &str) -> Tool {
         self.with_signature(Signature::parse(text))
     }
 
-    /// The same from a signature, or from what failed to be one.
+    /// Sets a parsed signature, or keeps its error.
     #[must_use]
     pub(crate) fn with_signature(mut self, signature: Result<Signature, SignatureError>) -> Tool {
         match signature {
@@ -238,14 +239,14 @@ impl Tool {
         self
     }
 
-    /// From the schemas of its parameters and result, as MCP servers give them.
+    /// Sets the signature from JSON Schemas of parameters and result, as MCP servers give them.
     #[must_use]
     pub fn schemas(self, params: &serde_json::Value, returns: Option<&serde_json::Value>) -> Tool {
         self.with_signature(Signature::from_tool_schemas(params, returns))
     }
 
-    /// Describes a parameter of its signature, which stands before: in prompts, and in the schema that providers take.
-    /// Doc comments of typed tools and descriptions in schemas need no such line.
+    /// Describes a parameter of the signature, which must be set first: in prompts, and in the schema for providers.
+    /// Doc comments of typed tools and descriptions in schemas make this unnecessary.
     ///
     /// ```
     /// use ptc_agent::{prompt::tool_list, tools::Tool};
@@ -259,63 +260,63 @@ impl Tool {
         self
     }
 
-    /// One line for models.
+    /// Sets the one-line description for models.
     #[must_use]
     pub fn description(mut self, text: impl Into<String>) -> Tool {
         self.description = Some(text.into());
         self
     }
 
-    /// Whether a call that was made before is answered from memory.
+    /// Sets whether repeated calls are answered from the cache.
     #[must_use]
     pub fn cache(mut self, cache: bool) -> Tool {
         self.cache = cache;
         self
     }
 
-    /// Who may call it.
+    /// Sets who may call the tool.
     #[must_use]
     pub fn expose(mut self, expose: Expose) -> Tool {
         self.expose = Some(expose);
         self
     }
 
-    /// What a model sees of a result it asked for itself.
+    /// Sets the preview of results that a model requested itself.
     #[must_use]
     pub fn native_result(mut self, preview: NativePreview) -> Tool {
         self.native_result = Some(preview);
         self
     }
 
-    /// Whether programs and models know of it.
+    /// Sets whether programs and models know of the tool.
     #[must_use]
     pub fn visibility(mut self, visibility: Visibility) -> Tool {
         self.visibility = visibility;
         self
     }
 
-    /// How strictly its arguments and answers are checked.
+    /// Sets the strictness of checks on arguments and answers.
     #[must_use]
     pub fn validation(mut self, mode: Validation) -> Tool {
         self.validation = Some(mode);
         self
     }
 
-    /// No check of arguments and answers: the same as `validation(Validation::Disabled)`.
+    /// Disables checks on arguments and answers, like `validation(Validation::Disabled)`.
     #[must_use]
     pub fn skip_validation(self) -> Tool {
         self.validation(Validation::Disabled)
     }
 
-    /// Milliseconds until a call is given up.
+    /// Sets the time limit of a call, in milliseconds.
     #[must_use]
     pub fn timeout(mut self, ms: u64) -> Tool {
         self.timeout = Some(ms);
         self
     }
 
-    /// Keeps it for one prelude: the namespace of this name, or what a [`PreludeId`] says. Programs and models do not
-    /// know of it, and preludes out of a store never may call it. May be repeated, for several.
+    /// Keeps the tool for one prelude: the namespace of this name, or the one that a [`PreludeId`] names. Programs and
+    /// models do not know of it, and preludes from a store may never call it. Repeatable, for several preludes.
     ///
     /// ```
     /// use ptc_agent::tools::{Tool, Visibility};
@@ -329,22 +330,21 @@ impl Tool {
         self
     }
 
-    /// What a call changes.
+    /// Sets the effect of a call.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Tool {
         self.effect = effect;
         self
     }
 
-    /// Answers that are larger are not kept.
+    /// Sets the maximum size of cached answers, in bytes.
     #[must_use]
     pub fn max_cached_bytes(mut self, bytes: u64) -> Tool {
         self.max_cached_bytes = Some(bytes);
         self
     }
 
-    /// The signature as models read it: without firewalled fields of the result; `(...) -> :any` if
-    /// there is none.
+    /// Returns the signature for models: without firewalled fields of the result; `(...) -> :any` if there is none.
     pub fn signature_text(&self) -> String {
         match &self.signature {
             Some(signature) => signature.render(Style::Public),
@@ -352,7 +352,7 @@ impl Tool {
         }
     }
 
-    /// The line models read: the description, or the first line of the prompt behind it.
+    /// Returns the line for models: the description, or the first line of the prompt.
     pub fn summary(&self) -> Option<String> {
         let prompt = match &self.kind {
             ToolKind::Llm(tool) => Some(tool.prompt.source()),
@@ -364,12 +364,12 @@ impl Tool {
             .or_else(|| prompt?.lines().find(|line| !line.trim().is_empty()).map(str::to_string))
     }
 
-    /// Who may call it in an agent with this output.
+    /// Returns who may call the tool in an agent with this output.
     pub fn effective_expose(&self, is_text: bool) -> Expose {
         self.expose.unwrap_or(if is_text { Expose::Native } else { Expose::PtcLisp })
     }
 
-    /// Whether it is well defined by itself. Names are checked by the set it is in.
+    /// Checks that the tool is well defined by itself. Names are checked by its set.
     pub fn check(&self) -> Result<(), BuildError> {
         let name = &self.name;
         if let Some(error) = &self.bad_signature {
@@ -403,7 +403,7 @@ impl Tool {
         }
         match &self.kind {
             ToolKind::Llm(tool) => tool.check(name, self.signature.as_ref()),
-            // A tool gets its arguments and nothing else, so every placeholder must be one of them.
+            // A tool gets nothing but its arguments, so every placeholder must be one of them.
             ToolKind::Agent(agent) => match agent.template().check(&agent.signature().params).first() {
                 Some(error) => {
                     let message = format!("the prompt of the tool `{name}`: {error}");
@@ -416,7 +416,7 @@ impl Tool {
     }
 }
 
-/// The signature of an agent as a tool: what the agent says of its data describes the parameters.
+/// Returns the signature of an agent as a tool; its context descriptions describe the parameters.
 pub(crate) fn signature_of(agent: &Agent) -> Signature {
     agent.signature().clone().described_by(&agent.options().context_descriptions)
 }

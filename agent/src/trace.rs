@@ -1,8 +1,8 @@
-//! Traces: what a mission did, turn by turn, as events.
+//! Traces: the events of a mission, turn by turn.
 //!
-//! A [`Tracer`] has subscribers. A mission asks it for a [`Scope`], emits its events there, and makes a
-//! scope below for everything that takes time: a turn, a request, a tool, an agent below. Each
-//! [`Event`] loses firewalled values before any subscriber sees it.
+//! A [`Tracer`] has subscribers. A mission asks it for a [`Scope`], emits its events there, and makes a child scope for
+//! everything that takes time: a turn, a request, a tool, an agent below. Firewalled values are removed from each
+//! [`Event`] before any subscriber sees it.
 //!
 //! ```
 //! use ptc_agent::trace::{AgentLabel, Event, Kind, Tracer};

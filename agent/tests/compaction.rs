@@ -1,4 +1,4 @@
-//! Which messages of a long mission are sent.
+//! Compaction: the messages of a long mission that are sent.
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
@@ -14,13 +14,13 @@ fn call(id: &str) -> ToolCall {
     ToolCall::new(Some(id), "lisp_eval", serde_json::Map::new())
 }
 
-/// The mission and `turns` turns of a program and feedback.
+/// Returns the mission and `turns` turns of a program and feedback.
 fn content(turns: usize) -> Vec<Message> {
     let turn = |n| [Message::assistant(format!("program {n}")), Message::user(format!("feedback {n}"))];
     std::iter::once(Message::user("mission")).chain((1..=turns).flat_map(turn)).collect()
 }
 
-/// The same where programs are calls: each turn makes `calls` of them.
+/// Returns the mission and `turns` turns whose programs are calls: each turn makes `calls` of them.
 fn tool_call(turns: usize, calls: usize) -> Vec<Message> {
     let turn = |n: usize| {
         let ids: Vec<String> = (0..calls).map(|i| format!("c{n}-{i}")).collect();
@@ -66,7 +66,7 @@ fn many_tokens_are_a_reason_too() {
     messages[9].content = "x".repeat(1000);
     let (_, stats) = compact(&messages, Some(&option), 6);
     assert!(stats.triggered && stats.over_budget, "{stats:?}");
-    // Too few messages: nothing can be left out, and the stats say that it is too much.
+    // Too few messages to leave any out, and the stats report the excess.
     let (kept, stats) = compact(&messages[9..], Some(&option), 6);
     assert_eq!((kept.len(), stats.triggered, stats.reason, stats.over_budget), (2, false, None, true));
     assert_eq!(compact_with(&messages, Some(&option), 6, |_| 0).1.estimated_tokens_before, 0);
@@ -75,7 +75,7 @@ fn many_tokens_are_a_reason_too() {
 
 #[test]
 fn calls_stay_with_their_results() {
-    // The last six messages of turns with two calls begin in the midst of a turn.
+    // The last six messages of turns with two calls begin in the middle of a turn.
     let (kept, stats) =
         compact(&tool_call(10, 2), Some(&Compaction { keep_recent_turns: 2, ..option() }), 10);
     assert_eq!((stats.messages_after, kept[1].role), (4, Role::Assistant));
@@ -83,7 +83,7 @@ fn calls_stay_with_their_results() {
     // A turn with more results than are to be kept stays whole.
     let (kept, _) = compact(&tool_call(10, 9), Some(&option()), 10);
     assert_eq!(kept.len(), 1 + 1 + 9);
-    // A conversation begins with the user, also without the first message.
+    // A conversation begins with the user, even without the first message.
     let without = Compaction { keep_initial_user: false, ..option() };
     let (kept, stats) = compact(&content(9), Some(&without), 10);
     assert_eq!((kept[0].content.as_str(), stats.kept_initial_user), ("feedback 7", false));
@@ -115,7 +115,7 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// A conversation as a mission makes it: no orphans.
+/// Generates conversations as missions make them: without orphans.
 fn conversation() -> impl Strategy<Value = Vec<Message>> {
     proptest::collection::vec((0..4_usize, any::<bool>()), 0..14).prop_map(|turns| {
         let mut messages = vec![Message::user("mission")];
@@ -158,7 +158,7 @@ proptest! {
             prop_assert_eq!(&kept[0], &messages[0]);
             prop_assert!(stats.kept_initial_user);
         }
-        // Every call has its results and every result its call.
+        // Every call has its results, and every result its call.
         let mut open: Vec<Option<String>> = Vec::new();
         for message in &kept {
             if message.role == Role::Tool {
@@ -188,7 +188,7 @@ proptest! {
                 prop_assert!(message.role != Role::Tool || called.contains(&message.tool_call_id));
             }
         }
-        // Once is enough.
+        // Compacting again must not add messages.
         let again = compact(&kept, Some(&option), turn).0;
         prop_assert!(again.len() <= kept.len());
     }

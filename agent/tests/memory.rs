@@ -1,4 +1,4 @@
-//! How large definitions are.
+//! Sizes of definitions.
 #![allow(missing_docs)]
 
 use ptc_agent::memory::{size, total};

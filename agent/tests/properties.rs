@@ -174,7 +174,7 @@ proptest! {
     }
 }
 
-/// Data with a canary at a random place under a firewalled key, and harmless data around it.
+/// Generates data with a canary at a random place under a firewalled key, and harmless data around it.
 fn with_canary() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::json;
     let harmless = prop_oneof![
@@ -241,7 +241,7 @@ proptest! {
     }
 }
 
-/// Texts with the words of tables, names and cassettes in them.
+/// Generates texts with words of tables, names and cassettes in them.
 fn model_text() -> impl Strategy<Value = String> {
     let words = [
         "anthropic",
@@ -275,7 +275,7 @@ fn model_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Names, tables, cassettes and arguments from anywhere are understood or refused.
+    /// Checks that names, tables, cassettes and arguments from anywhere are parsed or refused.
     #[test]
     fn any_text_is_a_model_or_an_error(text in model_text()) {
         use ptc_model::{ModelRegistry, Registry, RegistryConfig, Replay, ToolCall};
@@ -293,7 +293,7 @@ proptest! {
         prop_assert_eq!(back, call);
     }
 
-    /// What a diff of requests shows stays short, whatever they are.
+    /// Checks that a diff of any two requests stays short.
     #[test]
     fn a_mismatch_is_told_briefly(system in "\\PC{0,400}", prompt in "\\PC{0,400}", n in 0..40_usize) {
         use futures_util::FutureExt;

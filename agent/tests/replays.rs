@@ -1,4 +1,4 @@
-//! Missions again, from their traces: what is the same, what differs, and what cannot be played.
+//! Replays of missions from their traces: equal runs, differences, and traces that cannot be replayed.
 
 use ptc_agent::definition::Transport;
 use ptc_agent::replay::{RecordedMission, ReplayReport};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Runs a mission and plays its trace, through a file as hosts do.
+/// Runs a mission and replays its trace, through a file as hosts do.
 fn play(agent: &Agent, data: &Value, replies: impl IntoIterator<Item = impl Into<Reply>>) -> ReplayReport {
     let dir = tempfile::tempdir().unwrap();
     let options = || RunOptions::new().context(data).unwrap();
@@ -52,7 +52,7 @@ fn tools_are_not_called_again() {
     assert_eq!(replayed.step().json().unwrap()["sum"], 10);
 }
 
-/// A prelude that gives the same result is another prelude all the same.
+/// Checks that a different prelude is a difference, even with the same result.
 #[test]
 fn another_prelude_is_a_difference() {
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
@@ -105,14 +105,14 @@ fn failures_are_played_as_they_were() {
     let replayed = play(&agent, &json!({"n": 1}), replies);
     assert_same(&replayed);
     assert_eq!(replayed.step().reason(), "tired");
-    // A model that fails, after it was asked twice.
+    // A model that fails after a retry.
     let retry = LlmRetry { max_attempts: 2, base_delay: 1, ..LlmRetry::default() };
     let agent = programs().llm_retry(retry).build().unwrap();
     let down = || Reply::from(LlmError::new(ErrorKind::ServerError, "down"));
     let replayed = play(&agent, &json!({"n": 1}), [down(), down()]);
     assert_same(&replayed);
     assert_eq!(replayed.step().reason(), "llm_error");
-    // A mission that is given up while it waits.
+    // A mission that is stopped while it waits.
     let agent = programs().mission_timeout(Some(50)).build().unwrap();
     let replayed = play(&agent, &json!({"n": 1}), [Reply::Hang]);
     assert_same(&replayed);
@@ -159,17 +159,17 @@ fn the_first_difference_is_told() {
         let found = recorded.run(agent, &RunOptions::new().context(data).unwrap()).difference.unwrap();
         (found.what, found.turn, found.recorded, found.now)
     };
-    // Data that appears in the request.
+    // A change of data that appears in the request.
     let (what, turn, was, is) = differs(&agent, &json!({"n": 3}));
     assert_eq!((what, turn), ("the request", Some(1)));
     assert!(was.contains("Work on 2") && is.contains("Work on 3"), "{was}\n{is}");
-    // A description that does.
+    // A change of a tool's description in the request.
     let other = agent.with(|options| options.tool(price(3).description("In cents."))).unwrap();
     assert!(differs(&other, &data).3.contains("In cents."));
-    // Fewer turns: the second is not asked, as the first is another kind of turn.
+    // Fewer turns: the first turn becomes another kind, and the second request is not made.
     let other = agent.with(|options| options.max_turns(1)).unwrap();
     assert_eq!(differs(&other, &data).1, Some(1));
-    // The same.
+    // No change.
     assert!(recorded.run(&agent, &RunOptions::new().context(&data).unwrap()).difference.is_none());
 }
 
@@ -188,7 +188,7 @@ fn what_is_missing_is_told() {
     assert!(large.contains("`tool/get` in turn 1") && large.contains("bytes"), "{large}");
     let hidden = refused(Tool::new("get", |_, _| Ok(json!({"_token": "abcdefgh"})))).unwrap();
     assert!(hidden.contains("trace_firewalled = true"), "{hidden}");
-    // A long list is whole in the part of the trace that is for replays.
+    // A long list is whole in the trace's data for replays.
     assert_eq!(refused(Tool::new("get", |_, _| Ok((0..1000).collect::<Vec<i64>>()))), None);
     let none = RecordedMission::of(&Analyzer::default()).err().unwrap();
     assert!(none.to_string().contains("no mission"), "{none}");

@@ -1,5 +1,4 @@
-//! From text to something that can run: the stages of the compiler, whole cold evaluations, and
-//! loading compiled code.
+//! Compilation: the stages of the compiler, whole cold evaluations, and loading compiled code.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

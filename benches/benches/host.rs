@@ -1,4 +1,4 @@
-//! What a host does around a run: data in and out, many records, session turns, tool calls.
+//! Work of a host around a run: data in and out, many records, session turns, tool calls.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -14,7 +14,7 @@ fn json(c: &mut Criterion) {
     group.bench_function("in/granted10k", |b| {
         b.iter(|| Grants::new().json("orders", black_box(&text)).is_ok())
     });
-    // What a host would do without us, to compare.
+    // For comparison: parsing without PTC.
     group.bench_function("in/serde_json10k", |b| {
         b.iter(|| serde_json::from_str::<serde_json::Value>(black_box(&text)).is_ok())
     });

@@ -6,7 +6,7 @@ use ptc_runtime::{Attach, Effects, Grants, Known, LoadOptions, Prelude, Tools, U
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Servers that have everything.
+/// Servers that have every operation.
 struct Everything;
 
 impl Upstream for Everything {

@@ -32,7 +32,7 @@ fn programs(c: &mut Criterion) {
     group.finish();
 }
 
-/// The same work with one worker and with more: the ratio is the scaling.
+/// Runs equal work with one worker and with more: the ratio shows the scaling.
 fn pmap(c: &mut Criterion) {
     let mut group = c.benchmark_group("pmap");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

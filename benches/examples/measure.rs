@@ -1,6 +1,6 @@
-//! What programs cost, counted and compared: `measure instructions` and `measure costs`. `benches/README.md` says how to use it.
+//! Measures and compares the costs of programs: `measure instructions` and `measure costs`. See `benches/README.md`.
 //!
-//! One binary for both, since linking it with all optimisations takes minutes.
+//! Both are in one binary, because linking it with all optimisations takes minutes.
 #![forbid(unsafe_code)]
 
 use ptc_benches::{costs, instructions};

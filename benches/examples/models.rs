@@ -1,5 +1,5 @@
-//! Scores programs that somebody wrote for the tasks of `benches/models`: `models answers.jsonl …`. Without a
-//! file it writes the questions, as they are given to whoever answers them.
+//! Scores programs written for the tasks of `benches/models`: `models answers.jsonl …`. Without a file it
+//! prints the tasks, as they are given to models and people.
 
 use ptc_benches::models::{answers, tasks};
 use ptc_runtime::Runtime;

@@ -1,5 +1,5 @@
-//! How fast the MCP server answers: from its start to the first answer, and calls of `(+ 1 2)` over HTTP on kept
-//! connections. `benches/README.md` has the figures and how they were taken.
+//! Speed of the MCP server: from its start to the first reply, and calls of `(+ 1 2)` over HTTP on kept
+//! connections. `benches/README.md` has the results and how they were measured.
 #![forbid(unsafe_code)]
 
 use ptc_benches::server::{Served, free_port, ptc};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts that are timed.
+/// Number of starts that are timed.
 const STARTS: usize = 40;
 
 #[tokio::main]
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// From starting the process to the answer of its first call.
+/// Measures the time from starting the process to the reply to its first call.
 fn first_answer() -> Result<Duration, Box<dyn Error>> {
     let since = Instant::now();
     let mut child = Command::new(ptc()?).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -44,7 +44,8 @@ fn first_answer() -> Result<Duration, Box<dyn Error>> {
     Ok(took)
 }
 
-/// Calls on so many connections at once, each of which waits for its answer; gives every time, and all of it together.
+/// Makes calls on `connections` connections at once, one after another on each; returns the time of each call,
+/// and of all together.
 async fn load(
     port: u16,
     connections: usize,

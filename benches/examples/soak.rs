@@ -1,6 +1,6 @@
-//! Mixed load on the MCP server for a long time, with faults: clients that vanish, cancel, send garbage and frames of 8 MB, and a
-//! thousand sessions. Says whether memory stayed flat, every accepted request was answered exactly once, no permit was lost
-//! and nothing panicked.
+//! Mixed load on the MCP server for a long time, with faults: clients that vanish, cancel, send garbage and
+//! frames of 8 MB, and a thousand sessions. Reports whether memory stayed flat, every accepted request was
+//! answered exactly once, no permit was lost and nothing panicked.
 //!
 //! `cargo run --release -p ptc-benches --example soak -- 30` (minutes; `ptc` is built first).
 #![forbid(unsafe_code)]
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// Clients that come, do things and go.
+/// Number of clients that come and go.
 const CLIENTS: u64 = 20;
-/// Clients that stay, and the sessions that each of them keeps open.
+/// Number of clients that stay, and (`SESSIONS`) the number of sessions each of them keeps open.
 const KEEPERS: u64 = 10;
 const SESSIONS: usize = 100;
-/// As many programs may run.
+/// Maximum number of programs running at once.
 const PERMITS: usize = 8;
-/// What is over the cap of a frame.
+/// Maximum size of a frame, in bytes; the test exceeds it.
 const FRAME: usize = 8 << 20;
 
 const FLAGS: [&str; 14] = [
@@ -44,15 +44,15 @@ const FLAGS: [&str; 14] = [
     "--response-profile=structured",
 ];
 
-/// What all clients share.
+/// State shared by all clients.
 struct Soak {
     port: u16,
     stop: AtomicBool,
     ids: AtomicU64,
-    /// How often each thing was done.
+    /// Number of times each action was done.
     done: Mutex<BTreeMap<&'static str, u64>>,
     wrong: Mutex<Vec<String>>,
-    /// Names of sessions that are open, whoever they belong to.
+    /// Names of open sessions, of any owner.
     open: Mutex<Vec<String>>,
 }
 
@@ -98,26 +98,27 @@ async fn main() -> Result<ExitCode, Failed> {
     finish(&soak, served, &samples, whole).await
 }
 
-/// Judges what was seen.
+/// Judges the results.
 async fn finish(
     soak: &Soak,
     served: Served,
     samples: &[(Duration, u64)],
     whole: Duration,
 ) -> Result<ExitCode, Failed> {
-    // What was given up has ended by then.
+    // Abandoned requests have ended by then.
     tokio::time::sleep(Duration::from_secs(2)).await;
     if let Err(why) = all_permits_are_there(soak).await {
         soak.wrong("permits", why);
     }
-    // A server that has nothing to do gives its memory back.
+    // An idle server gives its memory back.
     tokio::time::sleep(Duration::from_secs(12)).await;
     let resident = served.resident_kib().unwrap_or_default();
     let (status, log) = served.stop().await?;
     for (what, count) in soak.done().iter() {
         println!("{what:32} {count:>9}");
     }
-    // Frames of 8 MB come in bursts, which double what is resident for a moment; a leak would lift what is held between them.
+    // Frames of 8 MB come in bursts, which double the resident memory for a moment; a leak would raise the
+    // level between them.
     let floor = |from: f64, to: f64| {
         let within =
             |sample: &&(Duration, u64)| sample.0 >= whole.mul_f64(from) && sample.0 <= whole.mul_f64(to);
@@ -148,7 +149,7 @@ async fn finish(
     Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// As many programs as may run do run, at once.
+/// Checks that the maximum number of programs can run at once.
 async fn all_permits_are_there(soak: &Soak) -> Result<(), String> {
     let run = || async {
         let mut wire = Wire::to(soak.port).await?;
@@ -173,7 +174,7 @@ async fn all_permits_are_there(soak: &Soak) -> Result<(), String> {
         line.rsplit(' ').next()?.parse::<i64>().ok()
     };
     match (value("ptc_mcp_programs_running"), value("ptc_mcp_http_in_flight")) {
-        // The question itself is under way.
+        // The request for the metrics itself is in progress.
         (Some(0), Some(1)) => Ok(()),
         other => Err(format!("programs and requests under way: {other:?}")),
     }
@@ -201,7 +202,7 @@ impl Soak {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// A deterministic sequence of pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -213,7 +214,7 @@ impl Dice {
     }
 }
 
-/// One client after the other, until it is over.
+/// Runs one client after another, until the test is over.
 async fn client(soak: Arc<Soak>, seed: u64) {
     let mut dice = Dice(0x9e37_79b9 ^ (seed + 1) << 17);
     while !soak.stop.load(Ordering::Relaxed) {
@@ -223,7 +224,7 @@ async fn client(soak: Arc<Soak>, seed: u64) {
     }
 }
 
-/// One connection: some things are done on it, and some of them end it.
+/// Opens one connection and does things on it, some of which end it.
 async fn visit(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
     let mut wire = Wire::to(soak.port).await?;
     let session = wire.open().await?;
@@ -237,7 +238,7 @@ async fn visit(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
             soak.wrong(what, "the server said more than it was asked".to_string());
         }
     }
-    // Some say good-bye, others just go.
+    // Some clients end their session, others just leave.
     if dice.roll(2) == 0 {
         let delete = format!(
             "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nMcp-Session-Id: {session}\r\n\r\n",
@@ -259,7 +260,7 @@ fn expect(holds: bool, what: &str, answer: &Answer) -> Result<(), Failed> {
 
 const ENDLESS: &str = "(loop [n 0] (recur (inc n)))";
 
-/// Does one thing; says what it was, and whether the connection is still of use.
+/// Does one thing; returns its name, and whether the connection is still usable.
 async fn act(
     soak: &Soak,
     dice: &mut Dice,
@@ -317,7 +318,7 @@ async fn act(
         }
         69 => {
             let answer = wire.ask(&post(port, Some(session), "", &vec![b' '; FRAME + 1])).await;
-            // It may close the connection rather than read all of it.
+            // The server may close the connection rather than read all of it.
             if let Ok(answer) = answer {
                 expect(answer.status == 413, "too long", &answer)?;
             }
@@ -331,7 +332,7 @@ async fn act(
             Ok(("frames of 8 MB", true))
         }
         71..=75 => {
-            // With a token it is a stream; half of the clients leave in the middle.
+            // With a token the reply is a stream; half of the clients leave in the middle.
             let mut message = eval(id, ENDLESS);
             message["params"]["_meta"] = json!({"progressToken": id});
             let more = "Accept: application/json, text/event-stream\r\n";
@@ -365,7 +366,7 @@ async fn act(
             Ok(("sessions that nobody closes", true))
         }
         _ => {
-            // Somebody else's session is like one that never was.
+            // Another owner's session looks like one that never existed.
             let chosen = {
                 let open = soak.open();
                 open.get(usize::try_from(dice.roll(open.len().max(1) as u64))?).cloned()
@@ -379,13 +380,13 @@ async fn act(
     }
 }
 
-/// A session that stays, and what its `n` must be.
+/// A session that stays, with the expected value of its `n`.
 struct Kept {
     name: String,
     n: u64,
 }
 
-/// A client that stays: it keeps sessions open, counts in each of them, and now and then replaces one.
+/// Runs a client that stays: it keeps sessions open, counts in each of them, and now and then replaces one.
 async fn keeper(soak: Arc<Soak>, seed: u64) {
     let mut dice = Dice(0x51ed_2701 ^ (seed + 1) << 21);
     if let Err(error) = keep(&soak, &mut dice).await {
@@ -417,7 +418,7 @@ async fn keep(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
             soak.count("sessions closed");
             continue;
         }
-        // Half of the programs fail after they have counted, which must not count.
+        // Half of the programs fail after counting, which must then not be kept.
         let (program, is_good) = match dice.roll(2) {
             0 => ("(def n (inc n)) n", true),
             _ => ("(def n (inc n)) (fail n)", false),
@@ -442,7 +443,7 @@ async fn keep(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A session with an `n`; None if the server is busy.
+/// Starts a session with an `n`; None if the server is busy.
 async fn begin(soak: &Soak, wire: &mut Wire, session: &str) -> Result<Option<String>, Failed> {
     let id = soak.id();
     let start = call(id, "lisp_session_start", json!({})).to_string();

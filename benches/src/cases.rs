@@ -1,6 +1,6 @@
-//! The fixed set of work whose instructions are counted: `src/instructions.rs`.
+//! Fixed set of work whose instructions are counted by `src/instructions.rs`.
 //!
-//! Only work on one thread is here, since the count of a race differs from run to run.
+//! Single-threaded work only, because counts of a race differ from run to run.
 
 use crate::data::{baskets_json, orders_json, records_json, words};
 use crate::{programs, run, runtime};
@@ -9,11 +9,11 @@ use std::hint::black_box;
 
 /// One piece of work.
 pub struct Case {
-    /// As the baseline has it.
+    /// Name in the baseline.
     pub name: &'static str,
-    /// How often it is done for one count: ten to three hundred million instructions' worth.
+    /// Repetitions for one count, so that it has ten to three hundred million instructions.
     pub times: u32,
-    /// Sets everything up and gives the work itself.
+    /// Sets everything up and returns the work itself.
     pub prepare: fn() -> Box<dyn FnMut()>,
 }
 
@@ -32,7 +32,8 @@ pub const CASES: &[Case] = &[
     Case { name: "cold-one-line", times: 500, prepare: || cold("(+ 1 2)") },
     Case { name: "cold-40-lines", times: 50, prepare: || cold(programs::REPORT) },
     Case { name: "session-turn", times: 200, prepare: session },
-    // Some 10 KB and 5 MB of JSON: what is held against granted data is looked for, not gone through.
+    // About 10 KB and 5 MB of JSON: checks against granted data look up what they need instead of going through
+    // all of it.
     Case { name: "check-10-kb", times: 500, prepare: || started(70) },
     Case { name: "check-5-mb", times: 500, prepare: || started(35_000) },
 ];
@@ -45,7 +46,7 @@ fn text() -> Grants {
     Grants::new().serde("text", &words(20_000)).expect("text")
 }
 
-/// A compiled program over granted data.
+/// Prepares runs of a compiled program over granted data.
 fn program(source: &str, grants: Grants) -> Box<dyn FnMut()> {
     let runtime = runtime();
     let program = runtime.compile(source).expect("the program compiles");
@@ -61,7 +62,7 @@ fn json_parse() -> Box<dyn FnMut()> {
     })
 }
 
-/// A thousand records, JSON in and out.
+/// Prepares evaluations of a thousand records, JSON in and out.
 fn records() -> Box<dyn FnMut()> {
     let runtime = runtime();
     let program = runtime.compile(programs::ROW).expect("the program compiles");
@@ -75,7 +76,7 @@ fn records() -> Box<dyn FnMut()> {
     })
 }
 
-/// From source text to the result.
+/// Prepares evaluations from source text to the result.
 fn cold(source: &'static str) -> Box<dyn FnMut()> {
     let runtime = runtime();
     Box::new(move || {
@@ -84,7 +85,7 @@ fn cold(source: &'static str) -> Box<dyn FnMut()> {
     })
 }
 
-/// The report over granted orders, held against them and set up, but not run.
+/// Prepares the report over granted orders: checked against them and started, but not run.
 fn started(orders: usize) -> Box<dyn FnMut()> {
     let runtime = runtime();
     let (_, functions) =
@@ -97,7 +98,7 @@ fn started(orders: usize) -> Box<dyn FnMut()> {
     })
 }
 
-/// A turn that changes one definition and keeps another.
+/// Prepares a session turn that changes one definition and keeps another.
 fn session() -> Box<dyn FnMut()> {
     let mut session = runtime().session();
     session.eval("(def seen {}) (defn note [m k] (assoc m k (inc (get m k 0))))").expect("the first turn");

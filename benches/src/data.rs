@@ -1,4 +1,4 @@
-//! Data for the programs, the same on every machine.
+//! Data for the programs, identical on every machine.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ impl Numbers {
     }
 }
 
-/// `n` orders as JSON text.
+/// Generates `n` orders as JSON text.
 pub fn orders_json(n: usize) -> String {
     let mut numbers = Numbers(42);
     let mut text = String::from("[");
@@ -33,7 +33,7 @@ pub fn orders_json(n: usize) -> String {
     text
 }
 
-/// `n` orders with their items as JSON text, as `report.clj` reads them; some 145 bytes each.
+/// Generates `n` orders with their items as JSON text, as `report.clj` reads them; some 145 bytes each.
 pub fn baskets_json(n: usize) -> String {
     let mut numbers = Numbers(11);
     let mut order = |id: usize| {
@@ -50,7 +50,7 @@ pub fn baskets_json(n: usize) -> String {
     format!("[{}]", (0..n).map(&mut order).collect::<Vec<_>>().join(","))
 }
 
-/// `n` nested records as JSON texts, of which `row.clj` reads about half.
+/// Generates `n` nested records as JSON texts, of which `row.clj` reads about half.
 pub fn records_json(n: usize) -> Vec<String> {
     let mut numbers = Numbers(7);
     let record = |id| {
@@ -68,7 +68,7 @@ pub fn records_json(n: usize) -> Vec<String> {
     (0..n).map(record).collect()
 }
 
-/// `n` words of a small vocabulary, twelve to a line.
+/// Generates `n` words from a small vocabulary, twelve per line.
 pub fn words(n: usize) -> String {
     let mut numbers = Numbers(3);
     let letters: Vec<&str> = "a b c d e f g h i j k l m n o p q r s t u v w x y z".split(' ').collect();
@@ -80,7 +80,7 @@ pub fn words(n: usize) -> String {
         .collect();
     let mut text = String::new();
     for at in 1..=n {
-        // The smaller of two draws: some words are common, most are rare.
+        // The smaller of two draws, so that some words are common and most are rare.
         let word = numbers.below(2000).min(numbers.below(2000)) as usize;
         text.push_str(&vocabulary[word]);
         text.push(if at % 12 == 0 { '\n' } else { ' ' });
@@ -88,7 +88,7 @@ pub fn words(n: usize) -> String {
     text
 }
 
-/// A program of about 400 lines: the report with its functions eleven times over.
+/// Returns a program of about 400 lines: the report with its functions eleven times.
 pub fn long_program() -> String {
     let (functions, last) =
         crate::programs::REPORT.rsplit_once("\n(let ").expect("the report ends with a let");

@@ -1,9 +1,9 @@
-//! Counts the instructions of every case under callgrind and compares them with
-//! `benches/instructions.txt`. `benches/README.md` says how to use it.
+//! Counts the instructions of every case under callgrind and compares them with `benches/instructions.txt`. See
+//! `benches/README.md`.
 //!
-//! A clock says little on a shared machine; a count is the same everywhere to a fraction of a
-//! percent. Each case runs in two processes, one doing twice the work of the other: the difference
-//! is the work alone, without starting the process and setting up.
+//! Times mean little on a shared machine; instruction counts are equal everywhere to a fraction of a percent.
+//! Each case runs in two processes, one doing twice the work of the other: the difference is the work alone,
+//! without start-up and preparation.
 
 use crate::cases::{CASES, Case};
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// By how many percent a count may differ from the baseline.
+/// Tolerated difference of a count from the baseline, in percent.
 const TOLERANCE: f64 = 2.0;
-/// Set to 1, the counts become the baseline.
+/// Environment variable that, if 1, makes the counts the new baseline.
 const BLESS: &str = "PTC_BLESS";
 
-/// Counts the cases named, or all of them.
+/// Counts the named cases, or all of them.
 pub fn run(args: &[String]) -> ExitCode {
     let done = match args {
         [work, name, times] if work == "--work" => work_on(name, times),
@@ -38,7 +38,7 @@ fn names() -> Vec<&'static str> {
     CASES.iter().map(|case| case.name).collect()
 }
 
-/// What runs under callgrind.
+/// Does the work of a case; runs under callgrind.
 fn work_on(name: &str, times: &str) -> Result<bool, Box<dyn Error>> {
     let case = CASES.iter().find(|case| case.name == name).ok_or("no such case")?;
     if !ptc_bytecode::fix_hash_secret_for_measuring(0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344) {
@@ -90,7 +90,7 @@ fn compare(names: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(slower == 0)
 }
 
-/// The instructions of doing the case as often as it says.
+/// Counts the instructions of a case's repetitions.
 fn count(case: &Case) -> Result<u64, Box<dyn Error>> {
     let (once, twice) = std::thread::scope(|scope| {
         let once = scope.spawn(|| under_callgrind(case, case.times).map_err(|error| error.to_string()));

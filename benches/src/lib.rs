@@ -1,4 +1,4 @@
-//! Programs and data the benchmarks share. Nothing depends on this crate.
+//! Programs and data shared by the benchmarks. No crate depends on this one.
 #![forbid(unsafe_code)]
 
 pub mod cases;
@@ -12,7 +12,7 @@ pub mod wire;
 
 use ptc_runtime::{Grants, Limits, Program, Runtime};
 
-/// A runtime with the core library and no clock to speak of.
+/// Returns a runtime with the core library and practically no time limit.
 ///
 /// # Panics
 ///
@@ -22,17 +22,17 @@ pub fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).expect("the core library loads").limits(limits)
 }
 
-/// Runs a program to its end and gives the fuel it took.
+/// Runs a program to its end and returns the fuel it used.
 ///
 /// # Panics
 ///
-/// If the program fails: then there is nothing to measure.
+/// If the program fails, because there is then nothing to measure.
 pub fn run(runtime: &Runtime, program: &Program, grants: &Grants) -> u64 {
     let run = runtime.start_with(program, grants).expect("the run starts");
     run.finish().expect("the program succeeds").fuel
 }
 
-/// The source of a prelude with this many exports, half of which call something of the host.
+/// Returns the source of a prelude with this many exports, half of which call tools.
 pub fn prelude_source(exports: usize) -> String {
     let mut source = "(ns lib \"A library.\")\n(defn- clean [x] (str/trim (str x)))\n".to_string();
     for i in 0..exports {

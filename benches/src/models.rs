@@ -1,27 +1,27 @@
-//! Tasks for models: a question, data, and the one right answer. Somebody who has read the reference card alone
-//! writes a program for each, and is scored here.
+//! Tasks for models: a question, data, and the one correct answer. The programs that models or people write
+//! from the reference card alone are scored here.
 
 use ptc_runtime::{Grants, Runtime};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A task.
+/// A task for models.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Its name.
+    /// Id of the task.
     pub id: String,
-    /// What is asked.
+    /// Text of the task.
     pub task: String,
-    /// The data by name.
+    /// Data, by name.
     pub data: BTreeMap<String, Value>,
-    /// The right answer.
+    /// Correct answer.
     pub expect: Value,
-    /// A program that gives it.
+    /// A program that gives the correct answer.
     pub program: String,
 }
 
-/// The tasks of `benches/models/tasks.jsonl`.
+/// Reads the tasks of `benches/models/tasks.jsonl`.
 ///
 /// # Panics
 ///
@@ -33,7 +33,7 @@ pub fn tasks() -> Vec<Task> {
     lines.map(|line| Task::read(&serde_json::from_str(line).expect("a task is JSON"))).collect()
 }
 
-/// Programs by the name of their task, from lines `{"id": …, "program": …}`.
+/// Reads programs by the id of their task, from lines `{"id": …, "program": …}`.
 pub fn answers(text: &str) -> Result<BTreeMap<String, String>, serde_json::Error> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let one = |line: &str| {
@@ -58,7 +58,7 @@ impl Task {
         }
     }
 
-    /// Runs a program for it: Ok if it gives the right answer, otherwise what it gave instead.
+    /// Runs a program for the task: Ok if it gives the correct answer, otherwise its actual result.
     pub fn score(&self, runtime: &Runtime, program: &str) -> Result<(), String> {
         let grants =
             self.data.iter().try_fold(Grants::new(), |all, (name, value)| all.json(name, &value.to_string()));
@@ -70,7 +70,7 @@ impl Task {
     }
 }
 
-/// Whether two answers are the same; numbers to nine digits, since the order of a sum is free.
+/// Returns whether two answers are equal; numbers to nine digits, because the order of a sum is free.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {

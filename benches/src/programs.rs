@@ -1,30 +1,30 @@
-//! The programs, by what they are about.
+//! Benchmark programs, by topic.
 
-/// Calls.
+/// Program with many function calls.
 pub const FIB: &str = include_str!("../programs/fib.clj");
-/// Arithmetic in a loop.
+/// Program with arithmetic in a loop.
 pub const LOOP: &str = include_str!("../programs/loop.clj");
-/// Functions made and called once.
+/// Program that creates functions and calls each once.
 pub const CLOSURES: &str = include_str!("../programs/closures.clj");
-/// A map that grows and changes.
+/// Program with a map that grows and changes.
 pub const ASSOC: &str = include_str!("../programs/assoc.clj");
-/// A vector that grows.
+/// Program with a vector that grows.
 pub const CONJ: &str = include_str!("../programs/conj.clj");
-/// Nested maps, sets, and merging.
+/// Program with nested maps, sets, and merging.
 pub const MAPS: &str = include_str!("../programs/maps.clj");
-/// Joining, splitting, parsing and searching text.
+/// Program that joins, splits, parses and searches text.
 pub const STRINGS: &str = include_str!("../programs/strings.clj");
-/// The four ways to sort.
+/// Program with the four ways to sort.
 pub const SORT: &str = include_str!("../programs/sort.clj");
-/// Filter, group, sum and sort; reads `data/orders`.
+/// Program that filters, groups, sums and sorts; reads `data/orders`.
 pub const PIPELINE: &str = include_str!("../programs/pipeline.clj");
-/// Group by two keys, summarise, partition; reads `data/orders`.
+/// Program that groups by two keys, summarises and partitions; reads `data/orders`.
 pub const GROUP: &str = include_str!("../programs/group.clj");
-/// The most frequent words; reads `data/text`.
+/// Program that finds the most frequent words; reads `data/text`.
 pub const WORDS: &str = include_str!("../programs/words.clj");
-/// A score and a label; reads `data/row`.
+/// Program that computes a score and a label; reads `data/row`.
 pub const ROW: &str = include_str!("../programs/row.clj");
-/// 64 equal pieces of work.
+/// Program with 64 equal pieces of work.
 pub const PMAP: &str = include_str!("../programs/pmap.clj");
-/// 40 lines: data, five functions, a report.
+/// Program of 40 lines: data, five functions, a report.
 pub const REPORT: &str = include_str!("../programs/report.clj");

@@ -1,13 +1,13 @@
-//! `ptc mcp` as a process to be measured.
+//! The `ptc mcp` process to be measured.
 
 use std::io::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// The `ptc` of the profile this program was built in, or what `$PTC` names.
+/// Returns the path of `ptc` from this build's profile, or from `$PTC`.
 pub fn ptc() -> Result<PathBuf> {
-    // Examples have a folder of their own beside it.
+    // Examples have a folder of their own next to it.
     let beside = || std::env::current_exe().map(|path| path.with_file_name("../ptc"));
     let path = std::env::var_os("PTC").map(PathBuf::from).map_or_else(beside, Ok)?;
     match path.is_file() {
@@ -16,19 +16,19 @@ pub fn ptc() -> Result<PathBuf> {
     }
 }
 
-/// A port nobody uses now.
+/// Returns an unused port.
 pub fn free_port() -> Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// A server over HTTP. What it logs goes to a file.
+/// A server over HTTP, whose log goes to a file.
 pub struct Served {
     child: Child,
     log: tempfile::NamedTempFile,
 }
 
 impl Served {
-    /// Starts it, and waits until it is ready.
+    /// Starts the server, and waits until it is ready.
     pub async fn start(port: u16, flags: &[&str]) -> Result<Served> {
         let log = tempfile::NamedTempFile::new()?;
         let child = Command::new(ptc()?)
@@ -55,29 +55,29 @@ impl Served {
         Err(Error::new(ErrorKind::TimedOut, served.log()))
     }
 
-    /// Its process.
+    /// Returns the id of its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has logged.
+    /// Returns its log.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.log.path()).unwrap_or_default()
     }
 
-    /// Whether it has ended by itself.
+    /// Returns its exit status if it has ended by itself.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// Its resident memory in KiB, as the system counts it.
+    /// Returns its resident memory in KiB, as the system counts it.
     pub fn resident_kib(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.trim().trim_end_matches("kB").trim().parse().ok()
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Asks the server to end, and waits until it has.
     pub async fn stop(mut self) -> Result<(ExitStatus, String)> {
         Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
         loop {
@@ -91,7 +91,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // Nothing to tell anybody if it has ended already.
+        // Fails if it has already ended, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! HTTP/1.1 by hand, as much of it as a load generator needs: one connection that is kept, one request after the other. A
-//! client of the usual kind would be most of what is measured.
+//! Minimal HTTP/1.1 client for load generation: one kept connection, one request after another. A full client
+//! would be most of what is measured.
 
 use serde_json::{Value, json};
 use std::io::{Error, ErrorKind, Result};
@@ -13,33 +13,33 @@ pub struct Wire {
     port: u16,
 }
 
-/// A response.
+/// An HTTP response.
 pub struct Answer {
-    /// Its status.
+    /// Status code.
     pub status: u16,
-    /// `Mcp-Session-Id`.
+    /// Value of the header `Mcp-Session-Id`.
     pub session: Option<String>,
-    /// What came, as JSON; the last event of a stream.
+    /// Body as JSON; the last event of a stream.
     pub body: Value,
 }
 
-/// A call of `lisp_eval`.
+/// Builds a call of `lisp_eval`.
 pub fn eval(id: u64, program: &str) -> Value {
     call(id, "lisp_eval", json!({"program": program}))
 }
 
-/// A call of a tool.
+/// Builds a call of a tool.
 pub fn call(id: u64, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// The first message of a client.
+/// Builds the first message of a client.
 pub fn hello() -> Value {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "load", "version": "1"}});
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
 }
 
-/// The bytes of a request with this body.
+/// Returns the bytes of a request with this body.
 pub fn post(port: u16, session: Option<&str>, more: &str, body: &[u8]) -> Vec<u8> {
     let session = session.map(|session| format!("Mcp-Session-Id: {session}\r\n")).unwrap_or_default();
     let head = format!(
@@ -57,13 +57,13 @@ impl Wire {
         Ok(Wire { stream, read: Vec::with_capacity(4096), port })
     }
 
-    /// Shakes hands; gives the session.
+    /// Performs the handshake; returns the session id.
     pub async fn open(&mut self) -> Result<String> {
         let bytes = post(self.port, None, "", hello().to_string().as_bytes());
         self.ask(&bytes).await?.session.ok_or_else(|| broken("no session"))
     }
 
-    /// Sends a message as it is and reads the answer.
+    /// Sends a request unchanged and reads the response.
     pub async fn ask(&mut self, request: &[u8]) -> Result<Answer> {
         self.send(request).await?;
         self.answer().await
@@ -74,12 +74,12 @@ impl Wire {
         self.stream.write_all(bytes).await
     }
 
-    /// Whether the server has said more than was asked for.
+    /// Returns whether the server has sent more than the response.
     pub fn has_more(&self) -> bool {
         !self.read.is_empty()
     }
 
-    /// All that comes until the server closes the connection.
+    /// Reads everything until the server closes the connection.
     pub async fn rest(&mut self) -> String {
         while self.fill().await.is_ok() {}
         String::from_utf8_lossy(&self.read).into_owned()

@@ -1,4 +1,4 @@
-//! What the compiler makes: functions, their code, constants and the names they import.
+//! Artifacts, the compiler's output: functions, their code, constants and the names they import.
 
 use crate::datum::Datum;
 use crate::isa::Op;
@@ -13,7 +13,7 @@ pub struct Artifact {
     pub source_hash: [u8; 32],
     /// Functions; `MakeClosure` and exports name them by index.
     pub functions: Vec<Function>,
-    /// Code of all functions; a frame names its block by index.
+    /// Code of all functions, one block per arity; an [`Arity`] refers to its block by index.
     pub blocks: Vec<CodeBlock>,
     /// Constants; `Const` names them by index.
     pub consts: Vec<Const>,
@@ -31,18 +31,18 @@ pub struct Artifact {
 
 /// A tool as code names it.
 ///
-/// The table, not what a program computes, says which operation of which server a call goes to: so
-/// what an artifact may reach can be read off it without following values around.
+/// The table, not what a program computes, says which operation of which server a call goes to, so what an artifact
+/// may reach is known without following values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum ToolName {
     /// A tool the host grants by this name. `call` is the one that reaches upstream servers.
     Named(Box<str>),
-    /// `(tool/call {:server "crm" :tool "get_user" …})` with both written out: the host's tool `call`,
-    /// with `server` and `tool` set to these whatever the arguments say.
+    /// `(tool/call {:server "crm" :tool "get_user" …})` with both written out: calls the host's tool `call` with
+    /// this `server` and `tool`, whatever the arguments say.
     Upstream {
-        /// The server.
+        /// Name of the server.
         server: Box<str>,
-        /// Its operation.
+        /// Name of the server's operation.
         tool: Box<str>,
     },
 }
@@ -69,16 +69,16 @@ impl std::fmt::Display for ToolName {
     }
 }
 
-/// A function: one block of code per arity, sharing what they captured.
+/// A function: one block of code per arity; all arities share the captured values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Function {
-    /// Its name, if it has one.
+    /// Name of the function, if it has one.
     pub name: Option<Box<str>>,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<Box<str>>,
-    /// How many values it captures.
+    /// Number of values the function captures.
     pub captures: u16,
-    /// Its arities: fixed ones by rising parameter count, then at most one with a rest parameter.
+    /// Arities: fixed ones by rising parameter count, then at most one with a rest parameter.
     pub arities: Vec<Arity>,
 }
 
@@ -87,22 +87,22 @@ pub struct Function {
 pub struct Arity {
     /// Parameters before any rest parameter.
     pub required: u8,
-    /// Whether further arguments are collected into the register behind them: a vector, or nil.
+    /// True if further arguments are collected into the register behind the required ones, as a vector or nil.
     pub rest: bool,
-    /// Its code, an index into [`Artifact::blocks`].
+    /// Code of this arity, an index into [`Artifact::blocks`].
     pub block: u32,
     /// Parameters as they print: `x y`, `a & r`, patterns as `_`.
     pub params: Box<str>,
 }
 
-/// Straight code with jumps, and where each instruction came from.
+/// Straight code with jumps, and the source span of each instruction.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CodeBlock {
-    /// Registers and wide slots it uses, `r0` and parameters included.
+    /// Number of registers and wide slots the code uses, `r0` and parameters included.
     pub regs: u16,
-    /// Parameters in `r1…`, the rest parameter included.
+    /// Number of parameters, held in `r1…`, the rest parameter included.
     pub params: u8,
-    /// The instructions.
+    /// Instructions in order.
     pub ops: Vec<Op>,
     /// Spans by rising instruction index; each holds until the next.
     pub spans: Vec<(u32, Span)>,
@@ -129,16 +129,15 @@ pub enum Const {
     Keyword(Box<str>),
     /// Any other constant value: large integers, patterns, symbols, whole collections.
     Data(Datum),
-    /// The distinct keys of a map literal, a vector of scalars, in order; shared by all maps made
-    /// from it.
+    /// The distinct keys of a map literal, a vector of scalars, in order; shared by all maps made from that literal.
     Keys(Datum),
 }
 
 /// A function of a library, callable by name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Export {
-    /// Its name.
+    /// Name that programs call it by.
     pub name: Box<str>,
-    /// The function, an index into [`Artifact::functions`]; it captures nothing.
+    /// The exported function, an index into [`Artifact::functions`]; it captures nothing.
     pub function: u32,
 }

@@ -1,9 +1,8 @@
-//! What a function may reach of the host, read off its bytecode: tools, operations of upstream
-//! servers, granted data.
+//! Authority of functions: the tools, operations of upstream servers and granted data that each may reach on the host,
+//! read off its bytecode.
 //!
-//! Functions are reached by `MakeClosure` alone and tools by the ids of one table, so nothing has to
-//! be guessed: the compiler fills the manifest of a prelude from here, and the verifier compares the
-//! manifest of any file with it.
+//! Functions are reached by `MakeClosure` alone and tools by the ids of one table, so nothing has to be guessed: the
+//! compiler fills the manifest of a prelude from here, and the verifier compares every file's manifest with it.
 
 use crate::artifact::{Artifact, Const, ToolName};
 use crate::isa::{Op, Operand};
@@ -11,18 +10,18 @@ use crate::uses::used_export;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The facts on one function and everything it leads to.
+/// Authority of one function and everything it leads to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Authority {
-    /// Tools by the names they are granted under.
+    /// Tools, by the names they are granted under.
     pub tools: BTreeSet<Box<str>>,
     /// Operations of upstream servers, as (server, tool).
     pub upstream: BTreeSet<(Box<str>, Box<str>)>,
-    /// Whether it may also reach operations that only a run knows.
+    /// True if it may also reach operations that are only known at run time.
     pub dynamic: bool,
-    /// Granted data it reads.
+    /// Granted data that is read.
     pub data: BTreeSet<Box<str>>,
-    /// Exports of other namespaces it calls, as `ns/name`. Whatever those reach comes on top.
+    /// Exports of other namespaces that are called, as `ns/name`. The authority of those exports comes on top.
     pub uses: BTreeSet<Box<str>>,
 }
 
@@ -70,7 +69,7 @@ impl Authority {
     }
 }
 
-/// Which function of an artifact may reach what, made in one pass over the code.
+/// The authority of each function of an artifact, found in one pass over the code.
 ///
 /// ```
 /// use ptc_bytecode::{Artifact, Reach};
@@ -78,21 +77,21 @@ impl Authority {
 /// assert!(reach.from(0, |_| true).is_some_and(|found| found.tools.is_empty()));
 /// ```
 pub struct Reach {
-    /// What each function does itself.
+    /// Authority of each function alone, without the functions it makes.
     own: Vec<Authority>,
-    /// The functions it makes.
+    /// Functions each function makes directly.
     makes: Vec<Vec<u32>>,
-    /// What each function and all it leads to may reach; made when first asked for.
+    /// Authority of each function with everything it leads to; computed on first use.
     all: Option<Vec<Rc<Authority>>>,
     /// Steps left: a file may be written so that everything leads to everything.
     steps: usize,
 }
 
-/// Functions looked at for all exports of a file together.
+/// Maximum steps for all exports of a file together.
 const MAX_STEPS: usize = 2_000_000;
 
 impl Reach {
-    /// Looks at every instruction once.
+    /// Collects the authority of every function in one pass over the instructions.
     pub fn of(artifact: &Artifact) -> Reach {
         let mut reach = Reach { own: Vec::new(), makes: Vec::new(), all: None, steps: MAX_STEPS };
         for function in &artifact.functions {
@@ -112,8 +111,7 @@ impl Reach {
         reach
     }
 
-    /// What `function` and everything it leads to may reach. None once the file has proved too tangled to
-    /// be checked.
+    /// Returns the authority of `function` and everything it leads to; None if the file is too tangled to check.
     pub fn whole(&mut self, function: u32) -> Option<Rc<Authority>> {
         if self.all.is_none() {
             self.all = Some(self.close()?);
@@ -122,8 +120,8 @@ impl Reach {
         Some(found.unwrap_or_default())
     }
 
-    /// Adds what functions lead to, each group of functions that lead to each other once, those it leads
-    /// to first: so long chains of calls cost no more than their length.
+    /// Adds the authority of the functions each function leads to, callees first and mutually recursive functions
+    /// as one group, so long chains of calls cost no more than their length.
     fn close(&mut self) -> Option<Vec<Rc<Authority>>> {
         let groups = groups(&self.makes);
         let mut all: Vec<Rc<Authority>> = vec![Rc::default(); self.own.len()];
@@ -149,8 +147,8 @@ impl Reach {
         Some(all)
     }
 
-    /// What `function` and the functions it leads to may reach; those `enter` refuses are left out.
-    /// None once the file has proved too tangled to be checked.
+    /// Returns the authority of `function` and the functions it leads to, except those `enter` refuses; None if the
+    /// file is too tangled to check.
     pub fn from(&mut self, function: u32, enter: impl Fn(u32) -> bool) -> Option<Authority> {
         let mut found = Authority::default();
         for id in self.functions([function], enter)? {
@@ -162,12 +160,12 @@ impl Reach {
         Some(found)
     }
 
-    /// The functions that one makes itself.
+    /// Returns the functions that `function` makes directly.
     pub fn makes(&self, function: u32) -> &[u32] {
         self.makes.get(function as usize).map_or(&[], |makes| makes)
     }
 
-    /// These functions and those they lead to, in rising order.
+    /// Returns `roots` and the functions they lead to, in rising order.
     pub fn functions(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
@@ -187,8 +185,8 @@ impl Reach {
     }
 }
 
-/// Functions that lead to each other, as groups; a group comes behind those it leads to. Tarjan's
-/// algorithm with a stack of its own, since chains of functions may be long.
+/// Groups functions that lead to each other; a group comes after those it leads to. Tarjan's algorithm with an
+/// explicit stack, since chains of functions may be long.
 fn groups(makes: &[Vec<u32>]) -> Vec<Vec<u32>> {
     const NEW: u32 = u32::MAX;
     let n = makes.len();

@@ -1,16 +1,15 @@
-//! The builtin table: every function of the language, its arity, what it may do, how it reads in
-//! the reference, and where its body is.
+//! The builtin table: every function of the language with its arity, effects, reference text and place of its body.
 //!
-//! The compiler resolves names and checks arities with it, the runtime binds bodies to it (a row
-//! without a function does not compile), `doc` and the reference page print it. Names that start
-//! with `%` serve the core library and expansions; programs cannot spell them.
+//! The compiler resolves names and checks arities with it, the runtime binds bodies to it (a row without a function
+//! does not compile), and `doc` and the reference page print it. Names that start with `%` serve the core library and
+//! expansions; programs cannot spell them.
 
 /// Calls `$callback!` with every row of the builtin table.
 ///
 /// A row is `"name" => native(module::function, elements, keeps?) | core, min.. | min..max, Effect, inline Op?,
-/// "doc", "example ;=> result";`. Arities are inclusive. `core` bodies are PTC-Lisp in
-/// `preludes/core`. `inline` names the instruction the compiler emits for a direct call. What follows the cost rule
-/// says how firewalled values pass through ([`Veil`]); without it the whole result is firewalled if any argument is.
+/// "doc", "example ;=> result";`. Arities are inclusive. `core` bodies are PTC-Lisp in `preludes/core`. `inline`
+/// names the instruction the compiler emits for a direct call. The word after the cost rule says how firewalled
+/// values pass through ([`Veil`]); without it the whole result is firewalled if any argument is.
 #[macro_export]
 macro_rules! for_each_builtin {
     ($callback:ident) => {
@@ -679,24 +678,24 @@ macro_rules! for_each_builtin {
     };
 }
 
-/// What a builtin may do besides compute.
+/// The effects of a builtin besides computing its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Nothing: the same arguments give the same value.
+    /// None: equal arguments give equal values.
     Pure,
-    /// Makes, reads or writes a place of the run that can be written to.
+    /// Makes, reads or writes a mutable place of the run.
     State,
-    /// Adds to what the run printed.
+    /// Adds to the printed output of the run.
     Prints,
     /// Reads the clock.
     Clock,
     /// Reads or writes the journal of tasks the host keeps between turns.
     Journal,
-    /// Asks the host.
+    /// Calls the host.
     Host,
 }
 
-/// Where a builtin's body is.
+/// The place of a builtin's body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body {
     /// Rust, in `runtime/src/natives`.
@@ -709,38 +708,38 @@ pub enum Body {
 /// the body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cost {
-    /// The price of the call covers it.
+    /// Covered by the price of the call.
     Constant,
     /// By the sizes of the numbers and texts that are compared, hashed or computed with.
     Operands,
     /// By the bytes of all texts and large integers among the arguments.
     Bytes,
-    /// By the elements that are walked or made, before they are.
+    /// By the number of elements walked or made, charged before the walk.
     Elements,
     /// By the size of a pattern and the steps of searching with it.
     Pattern,
-    /// By a price of its own: what is written, looked up or sampled.
+    /// By a price of its own, such as for text written, names looked up or values sampled.
     Own,
     /// By the instructions of its body, which is PTC-Lisp.
     Code,
 }
 
-/// How a builtin treats arguments that are firewalled, or that firewalled values are in.
+/// The treatment of arguments that are firewalled or contain firewalled values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Veil {
-    /// It computes with clear values, and its result is firewalled. What a row has that says nothing.
+    /// Computes with clear values, and the whole result is firewalled. The default of a row.
     Clears,
-    /// Its result says how much there is, of what kind, or which of two comes first, and is not firewalled.
+    /// Gives a count, a kind or an order of its arguments, which is not firewalled.
     Measures,
-    /// It moves elements without looking into them, so they stay firewalled one by one. The result as a whole is only if
-    /// an argument is that is no such element.
+    /// Moves elements without looking inside, so they stay firewalled one by one. The result as a whole is
+    /// firewalled only if an argument that is no such element is.
     Keeps(Elements),
-    /// As `Keeps`, for a collection and what to look up in it, with values from the third argument on. What it finds by
-    /// a firewalled key is firewalled.
+    /// Works as `Keeps`, for a collection and a key to look up, with values from the third argument on. A value
+    /// found by a firewalled key is firewalled.
     Keyed,
 }
 
-/// Which arguments become elements as they are.
+/// The arguments that become elements as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // named after their places
 pub enum Elements {
@@ -754,7 +753,7 @@ pub enum Elements {
 }
 
 impl Elements {
-    /// Whether argument `at`, counted from 0, of `n` is one.
+    /// True if argument `at`, counted from 0, of `n` becomes an element.
     pub fn contain(self, at: usize, n: usize) -> bool {
         match self {
             Elements::None => false,
@@ -768,7 +767,7 @@ impl Elements {
     }
 }
 
-/// The instruction a direct call may become; which argument counts fit is the compiler's business.
+/// The instruction that may replace a direct call; the compiler decides for which argument counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // named after their instructions
 pub enum Inline {
@@ -814,31 +813,31 @@ pub struct Builtin {
     pub min: u32,
     /// Most arguments; None for any number.
     pub max: Option<u32>,
-    /// What it may do.
+    /// Effect of a call.
     pub effect: Effect,
-    /// Where its body is.
+    /// Place of the body.
     pub body: Body,
-    /// The rule by which a call pays besides its own price.
+    /// Rule by which a call pays besides its own price.
     pub cost: Cost,
-    /// How it treats firewalled arguments; functions in PTC-Lisp leave that to the natives they use.
+    /// Treatment of firewalled arguments; functions in PTC-Lisp leave that to the natives they use.
     pub veil: Veil,
-    /// The instruction a direct call may become.
+    /// Instruction that may replace a direct call.
     pub inline: Option<Inline>,
-    /// Heading of the reference page.
+    /// Heading on the reference page.
     pub section: &'static str,
-    /// One line on what it does.
+    /// Description in one line.
     pub doc: &'static str,
     /// A call and its result, checked by the tests.
     pub example: &'static str,
 }
 
 impl Builtin {
-    /// Whether it takes `n` arguments.
+    /// True if it takes `n` arguments.
     pub fn takes(&self, n: usize) -> bool {
         n >= self.min as usize && self.max.is_none_or(|max| n <= max as usize)
     }
 
-    /// "1", "1 or 2", "2 to 4", "at least 1": for messages.
+    /// Formats the argument counts for messages: "1", "1 or 2", "2 to 4", "at least 1".
     pub fn arity_words(&self) -> String {
         match self.max {
             Some(max) if max == self.min => format!("{max}"),
@@ -958,13 +957,13 @@ for_each_builtin!(define_builtins);
 pub struct BuiltinId(pub u32);
 
 impl BuiltinId {
-    /// Its row; None for an id that was not made by [`lookup`].
+    /// Returns its row; None for an id that [`lookup`] did not return.
     pub fn row(self) -> Option<&'static Builtin> {
         BUILTINS.get(self.0 as usize)
     }
 }
 
-/// The builtin called `name`.
+/// Looks up the builtin called `name`.
 ///
 /// ```
 /// let id = ptc_bytecode::lookup("count").unwrap();

@@ -1,22 +1,22 @@
-//! Dates as text → days and microseconds since 1970. The reader of `#inst` and the functions that
-//! parse dates share it, so that a date means the same in a program and in data.
+//! Parses dates as days and microseconds since 1970. The reader of `#inst` and the date functions share it, so a date
+//! means the same in a program and in data.
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit};
 
-/// Longer texts are no dates.
+/// Maximum length of a date text in bytes; longer texts are not dates.
 const LONGEST: usize = 100;
 
-/// A day, `YYYY-MM-DD`, as days since 1970-01-01.
+/// Parses a day, `YYYY-MM-DD`, as days since 1970-01-01.
 ///
 /// ```
 /// assert_eq!(ptc_bytecode::calendar::read_day("1970-01-02"), Some(1));
 /// assert_eq!(ptc_bytecode::calendar::read_day("2023-02-29"), None);
 /// ```
 pub fn read_day(text: &str) -> Option<i32> {
-    // The crate reads more spellings, with a time or without dashes; those are no days here.
+    // The date crate accepts more spellings (with a time, without dashes); those are not days here.
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_plain = (10..=12).contains(&digits.len())
         && digits.bytes().all(|b| b.is_ascii_digit() || b == b'-')
@@ -25,7 +25,7 @@ pub fn read_day(text: &str) -> Option<i32> {
     Some(day_number(date))
 }
 
-/// A date with a time, as microseconds since 1970-01-01T00:00Z; without an offset it is in UTC.
+/// Parses a date with a time, as microseconds since 1970-01-01T00:00Z; without an offset it is in UTC.
 ///
 /// ```
 /// use ptc_bytecode::calendar::read_instant;
@@ -44,12 +44,12 @@ pub fn read_instant(text: &str) -> Option<i64> {
     Some(micros(local.to_zoned(TimeZone::UTC).ok()?.timestamp()))
 }
 
-/// A date with or without a time; a day alone is its midnight in UTC.
+/// Parses a date with or without a time; a day alone is its midnight in UTC.
 pub fn read_moment(text: &str) -> Option<i64> {
     read_instant(text).or_else(|| read_day(text).map(midnight))
 }
 
-/// What may stand behind `#inst`: also a year, or a year and a month.
+/// Parses the text behind `#inst`: a date, a year, or a year and a month.
 ///
 /// ```
 /// use ptc_bytecode::calendar::read_literal;
@@ -64,7 +64,7 @@ pub fn read_literal(text: &str) -> Option<i64> {
     }
 }
 
-/// A date as mails have it (RFC 2822), the weekday and the zone optional.
+/// Parses a date as mails write it (RFC 2822); the weekday and the zone are optional.
 ///
 /// ```
 /// use ptc_bytecode::calendar::read_mail_date;
@@ -80,20 +80,20 @@ pub fn read_mail_date(text: &str) -> Option<i64> {
     read(text).or_else(|| read(&format!("{} +0000", text.trim_end())))
 }
 
-/// The first microsecond of a day.
+/// Returns the first microsecond of a day.
 pub fn midnight(day: i32) -> i64 {
     i64::from(day) * 86_400_000_000
 }
 
-/// Days since 1970-01-01.
+/// Returns the days since 1970-01-01.
 pub fn day_number(date: Date) -> i32 {
     let epoch = Date::constant(1970, 1, 1);
     epoch.until((Unit::Day, date)).map_or(0, |span| span.get_days())
 }
 
-/// Microseconds since 1970-01-01T00:00Z; what is finer is cut.
+/// Returns the microseconds since 1970-01-01T00:00Z; finer parts are cut off.
 fn micros(instant: Timestamp) -> i64 {
-    // The range of the crate is ±9999 years, far inside 64 bits.
+    // The date crate covers ±9999 years, far inside 64 bits.
     instant.as_nanosecond().div_euclid(1000) as i64
 }
 

@@ -1,8 +1,7 @@
-//! The error registry: every way a program, artifact or configuration can be refused, and every slip that is
-//! warned of.
+//! The error registry: every error of a program, artifact or configuration, and every warning.
 //!
-//! The reason (snake_case) is the contract with programs and models and never changes or gets
-//! reused; numbers and wording may improve. `docs/reference/errors.md` is generated from here.
+//! Reasons (snake_case) are the contract with programs and models: they never change and are never reused, while
+//! numbers and wording may improve. `docs/reference/errors.md` is generated from here.
 
 macro_rules! codes {
     ($($number:literal $name:ident $reason:literal $summary:literal;)*) => {
@@ -147,8 +146,8 @@ codes! {
 }
 
 impl Code {
-    /// Whether `try` may catch it: what a program did wrong, and errors of tools. Limits, cancellation, `fail` and what
-    /// a program is not allowed to do end the run.
+    /// True if `try` may catch it: mistakes of the program and errors of tools. Limits, cancellation, `fail` and
+    /// actions that are not allowed end the run.
     pub fn is_catchable(self) -> bool {
         matches!(
             self,
@@ -172,7 +171,7 @@ impl Code {
         )
     }
 
-    /// Whether a limit ended the compilation.
+    /// True if a limit ended the compilation.
     pub fn is_compile_limit(self) -> bool {
         matches!(
             self,
@@ -184,7 +183,7 @@ impl Code {
         )
     }
 
-    /// Whether a limit ended the run.
+    /// True if a limit ended the run.
     pub fn is_run_limit(self) -> bool {
         matches!(
             self,
@@ -199,17 +198,17 @@ impl Code {
         )
     }
 
-    /// Whether it stands for a warning: the program runs all the same, and its result comes with the warning.
+    /// True for a warning: the program still runs, and its result carries the warning.
     pub fn is_warning(self) -> bool {
         self as u16 >= Code::SurplusBracket as u16
     }
 
-    /// The number as texts show it: `E0208` for an error, `W1001` for a warning.
+    /// Returns the number as texts show it: `E0208` for an error, `W1001` for a warning.
     pub fn label(self) -> String {
         format!("{}{:04}", if self.is_warning() { 'W' } else { 'E' }, self as u16)
     }
 
-    /// The code with this stable reason.
+    /// Looks up a code by its stable reason.
     pub fn from_reason(reason: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.reason() == reason)
     }

@@ -1,7 +1,7 @@
-//! Names that stand for a number: what Java classes have as static fields. They are values, not
-//! functions, so they are no rows of the builtin table; the compiler puts the value in place.
+//! Names that stand for numbers, such as static fields of Java classes. They are values, not functions, so they have no
+//! row in the builtin table; the compiler inserts the value.
 
-/// What a constant stands for.
+/// The value of a constant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Literal {
     /// An integer.
@@ -17,11 +17,11 @@ pub enum Literal {
 pub struct Constant {
     /// The name as a program writes it.
     pub name: &'static str,
-    /// What it stands for.
+    /// The value.
     pub value: Literal,
-    /// One line on what it is.
+    /// Description in one line.
     pub doc: &'static str,
-    /// It and its value, checked by the tests.
+    /// An expression and its value, checked by the tests.
     pub example: &'static str,
 }
 
@@ -64,7 +64,7 @@ constants! {
     "DateTimeFormatter/ISO_INSTANT" => Keyword("iso-instant"), "For `.format`.", "DateTimeFormatter/ISO_INSTANT ;=> :iso-instant";
 }
 
-/// What the constant called `name` stands for.
+/// Looks up the value of the constant called `name`.
 ///
 /// ```
 /// use ptc_bytecode::{Literal, constant};
@@ -72,7 +72,7 @@ constants! {
 /// assert_eq!(constant("Integer/MAX"), None);
 /// ```
 pub fn constant(name: &str) -> Option<Literal> {
-    // All have a capital in them; most names a program asks for do not.
+    // All constants have a capital letter; most names that are looked up do not.
     if !name.bytes().any(|b| b.is_ascii_uppercase()) {
         return None;
     }

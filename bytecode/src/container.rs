@@ -1,8 +1,8 @@
-//! An artifact file as a row of sections, each with its kind, its place and its hash.
+//! The container of an artifact file: a row of sections, each with its kind, position and hash.
 //!
-//! Everything here is about bytes; what is in a section is for [`encode`](crate::encode) and
-//! [`decode`](crate::decode). A reader that does not know a section skips it if it is marked as
-//! ancillary and refuses the file if it is not, so new kinds can be added without a new container.
+//! Only bytes are handled here; the content of sections is for [`encode`](crate::encode) and [`decode`](crate::decode).
+//! A reader skips an unknown section if it is marked as ancillary and refuses the file if not, so new kinds can be
+//! added without a new container.
 
 use crate::codes::Code;
 use crate::diag::Diagnostic;
@@ -10,7 +10,7 @@ use crate::fingerprint::abi;
 use crate::header::{FORMAT_VERSION, Header, cut_off, take};
 use sha2::{Digest, Sha256};
 
-/// What a section holds.
+/// Kinds of sections, by what they hold.
 pub mod kind {
     /// The manifest of a prelude.
     pub const MANIFEST: u32 = 1;
@@ -18,48 +18,48 @@ pub mod kind {
     pub const CODE: u32 = 2;
     /// The source texts.
     pub const SOURCE: u32 = 3;
-    /// Definitions as `source` shows them.
+    /// Definitions as `source` prints them.
     pub const RENDERED: u32 = 4;
     /// Source positions of instructions.
     pub const DEBUG: u32 = 5;
-    /// What exports give back.
+    /// Return values of exports.
     pub const RETURNS: u32 = 6;
     /// Namespaces of other preludes that the code calls.
     pub const USES: u32 = 7;
 }
 
-/// Sections of a file at most.
+/// Maximum number of sections in a file.
 const MAX_SECTIONS: u32 = 16;
-/// An entry of the section table: kind, flags, offset, length, hash.
+/// Size of an entry of the section table: kind, flags, offset, length, hash.
 const ENTRY_BYTES: usize = 4 + 4 + 8 + 8 + 32;
-/// The flag of a section an old reader may skip.
+/// Flag of a section that old readers may skip.
 const ANCILLARY: u32 = 1;
 
-/// One section.
+/// One section of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section<'a> {
-    /// See [`kind`].
+    /// Kind of content, from [`kind`].
     pub kind: u32,
-    /// Whether a reader that does not know it may skip it.
+    /// True if a reader that does not know the kind may skip it.
     pub ancillary: bool,
-    /// Its bytes.
+    /// Content of the section.
     pub body: &'a [u8],
 }
 
-/// The parts of a file, its bytes checked against its hashes.
+/// The parts of a file whose bytes were checked against its hashes.
 #[derive(Clone, Debug)]
 pub struct Container<'a> {
-    /// The header.
+    /// Header of the file.
     pub header: Header,
-    /// By rising kind, those this version does not know left out.
+    /// Sections by rising kind, without those this version does not know.
     pub sections: Vec<Section<'a>>,
-    /// Their hashes, in the same order.
+    /// Hashes of the sections, in the same order.
     hashes: Vec<[u8; 32]>,
 }
 
 impl<'a> Container<'a> {
-    /// Reads a file: everything but the meaning of its sections. The instruction set is not looked
-    /// at, so that a tool can also tell of files that cannot be run.
+    /// Reads a file without interpreting its sections. The instruction set is not checked, so tools can also
+    /// describe files that cannot be run.
     pub fn read(bytes: &'a [u8]) -> Result<Container<'a>, Diagnostic> {
         let header = Header::read(bytes)?;
         let found = bytes.len() as u64;
@@ -135,13 +135,13 @@ impl<'a> Container<'a> {
         Ok(Container { header, sections, hashes })
     }
 
-    /// The hash of the section of a kind.
+    /// Returns the hash of the section of this kind.
     pub fn hash(&self, kind: u32) -> Option<[u8; 32]> {
         let at = self.sections.iter().position(|section| section.kind == kind)?;
         self.hashes.get(at).copied()
     }
 
-    /// The section of a kind.
+    /// Returns the content of the section of this kind.
     pub fn section(&self, kind: u32) -> Option<&'a [u8]> {
         self.sections.iter().find(|section| section.kind == kind).map(|section| section.body)
     }
@@ -161,8 +161,8 @@ impl<'a> Container<'a> {
     }
 }
 
-/// The bytes of a file with these sections, which come by rising kind. The same sections give the same
-/// bytes everywhere.
+/// Builds the bytes of a file with these sections, which must come by rising kind. Equal sections give equal bytes
+/// on every machine.
 ///
 /// ```
 /// use ptc_bytecode::{Container, Section, kind, seal};
@@ -174,7 +174,7 @@ pub fn seal(flags: u16, sections: &[Section<'_>]) -> Vec<u8> {
     seal_for(flags, abi(), sections)
 }
 
-/// As [`seal`], for another instruction set: what tests of old files need.
+/// Builds a file as [`seal`] does, for another instruction set; tests of old files need it.
 #[doc(hidden)]
 pub fn seal_for(flags: u16, abi: u32, sections: &[Section<'_>]) -> Vec<u8> {
     let table_end = Header::BYTES + sections.len() * ENTRY_BYTES;
@@ -206,7 +206,7 @@ pub fn seal_for(flags: u16, abi: u32, sections: &[Section<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// SHA-256 of a file with the place of its digest zero.
+/// Computes the SHA-256 of a file with its digest field zeroed.
 pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
     let end = Header::DIGEST_AT + 32;
     let mut hash = Sha256::new();

@@ -1,7 +1,7 @@
-//! Owned data outside any run: constants of an artifact, results, tool arguments and answers.
+//! Owned data outside any run: constants of an artifact, results, tool arguments and replies.
 //!
-//! A datum is flat, a list of nodes with children before their collection. So data nested
-//! 300,000 deep is built, compared and dropped without recursion.
+//! A datum is flat, a list of nodes with children before their collection, so data nested 300,000 deep is built,
+//! compared and dropped without recursion.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// One node of a [`Datum`]. A collection takes its items from the subtrees before it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Node {
-    /// nil
+    /// The value nil.
     Nil,
-    /// true, false
+    /// A boolean.
     Bool(bool),
     /// An integer that fits 64 bits.
     Int(i64),
@@ -25,13 +25,13 @@ pub enum Node {
     Keyword(Box<str>),
     /// A symbol reference, `'x`.
     Symbol(Box<str>),
-    /// A pattern's source.
+    /// The source of a regular expression.
     Regex(Box<str>),
     /// A calendar day: days since 1970-01-01.
     Day(i32),
     /// A point in time: microseconds since 1970-01-01T00:00Z.
     Instant(i64),
-    /// Milliseconds.
+    /// A duration in milliseconds.
     Duration(i64),
     /// A vector of the last n subtrees.
     Vector(u32),
@@ -39,14 +39,14 @@ pub enum Node {
     Map(u32),
     /// A set of the last n subtrees.
     Set(u32),
-    /// Something that has no data form (a function, a var, a tool), by its printed form.
+    /// A value without a data form (a function, a var, a tool), as its printed form.
     Opaque(Box<str>),
 }
 
-/// An owned value. Cloning it is cheap: the nodes are shared.
+/// An owned value. Cloning is cheap: the nodes are shared.
 ///
-/// Parts of it may be *veiled*: they came from firewalled fields, and are shown to no model. The marks stand beside
-/// the nodes. What they say is no part of the value, so it neither counts for equality nor is it written out.
+/// Parts of it may be *veiled*: they came from firewalled fields and are shown to no model. The marks stand beside
+/// the nodes and are no part of the value, so equality ignores them and they are never written out.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
@@ -58,7 +58,7 @@ pub enum Node {
 #[serde(try_from = "Vec<Node>")]
 pub struct Datum {
     nodes: Arc<Vec<Node>>,
-    /// Where the veiled subtrees end, in order.
+    /// Indexes of the nodes that end veiled subtrees, in order.
     veiled: Option<Arc<[u32]>>,
 }
 
@@ -69,7 +69,7 @@ impl PartialEq for Datum {
 }
 
 impl Datum {
-    /// A datum from nodes in order; None unless they form exactly one value.
+    /// Makes a datum from nodes in order; None unless they form exactly one value.
     pub fn new(nodes: Vec<Node>) -> Option<Datum> {
         let mut depth: u64 = 0;
         for node in &nodes {
@@ -83,7 +83,7 @@ impl Datum {
         (depth == 1).then(|| Datum { nodes: Arc::new(nodes), veiled: None })
     }
 
-    /// The same with the subtrees veiled that end at these nodes. Places that it does not have are ignored.
+    /// Veils the subtrees that end at these nodes. Places that do not exist are ignored.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};
@@ -99,28 +99,28 @@ impl Datum {
         self
     }
 
-    /// Where the veiled subtrees end, in order.
+    /// Returns the indexes of the nodes that end veiled subtrees, in order.
     pub fn veiled(&self) -> &[u32] {
         self.veiled.as_deref().unwrap_or_default()
     }
 
-    /// Whether the subtree that ends at a node is veiled.
+    /// True if the subtree that ends at node `place` is veiled.
     pub fn is_veiled(&self, place: usize) -> bool {
         u32::try_from(place).is_ok_and(|place| self.veiled().binary_search(&place).is_ok())
     }
 
-    /// The nodes, children before their collection.
+    /// Returns the nodes, children before their collection.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// A value that is a single node.
+    /// Makes a value of a single node.
     pub fn scalar(node: Node) -> Datum {
         debug_assert!(!matches!(node, Node::Vector(1..) | Node::Map(1..) | Node::Set(1..)));
         Datum { nodes: Arc::new(vec![node]), veiled: None }
     }
 
-    /// Roughly how many bytes it holds.
+    /// Estimates its size in bytes.
     pub fn bytes(&self) -> usize {
         self.nodes
             .iter()

@@ -1,8 +1,8 @@
-//! File bytes → artifact, trusting nothing.
+//! Decoder from file bytes to an artifact; it trusts nothing.
 //!
-//! What is allocated stays within a small multiple of the input: a vector's length in the file is
-//! only a hint, which postcard drops if fewer bytes follow, and which serde caps. Nothing recurses
-//! on the input, since data is flat. Whether the artifact makes sense is for [`verify`](crate::verify).
+//! Allocations stay within a small multiple of the input: a vector's length in the file is only a hint, which postcard
+//! drops if fewer bytes follow, and which serde caps. Nothing recurses on the input, since data is flat.
+//! [`verify`](crate::verify) decides whether the artifact makes sense.
 
 use crate::artifact::Artifact;
 use crate::codes::Code;
@@ -15,7 +15,7 @@ use crate::verify::check_texts;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads the code of a `.ptcp` file; the error says what is wrong with it and what to do.
+/// Reads the code of a `.ptcp` file; the error says what is wrong with the file and how to fix it.
 ///
 /// ```
 /// use ptc_bytecode::{Artifact, Code, decode, encode};
@@ -31,8 +31,8 @@ pub fn decode(bytes: &[u8]) -> Result<Artifact, Diagnostic> {
     code_of(&container)
 }
 
-/// Reads the `.ptcp` file of a prelude. What it says about itself is not believed until
-/// [`verify_prelude`](crate::verify_prelude) has looked at it.
+/// Reads the `.ptcp` file of a prelude. Its manifest is not trusted until [`verify_prelude`](crate::verify_prelude)
+/// has checked it.
 pub fn decode_prelude(bytes: &[u8]) -> Result<PreludeFile, Diagnostic> {
     let container = Container::read(bytes)?;
     container.check_abi()?;
@@ -61,24 +61,24 @@ pub fn decode_prelude(bytes: &[u8]) -> Result<PreludeFile, Diagnostic> {
     Ok(file)
 }
 
-/// The sources inside a prelude file, whatever instruction set it was compiled for: what is needed to
-/// compile it anew.
+/// Returns the sources inside a prelude file, whatever instruction set it was compiled for, so that it can be
+/// recompiled.
 pub fn embedded_sources(bytes: &[u8]) -> Result<Option<Vec<String>>, Diagnostic> {
     let container = Container::read(bytes)?;
     container.section(kind::SOURCE).map(|body| read_exactly(body, "sources")).transpose()
 }
 
-/// The manifest inside a prelude file, whatever instruction set it was compiled for, as it stands there: a claim,
-/// whose texts can be shown.
+/// Returns the unverified manifest of a prelude file, whatever instruction set it was compiled for. Its texts are
+/// checked, so they can be shown.
 pub fn read_manifest(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
     let container = Container::read(bytes)?;
     let manifest = manifest_of(&container)?;
-    // It is read to be shown, and of a file for another instruction set nothing else is checked.
+    // The manifest is read to be shown; nothing else is checked in a file for another instruction set.
     check_texts(&manifest)?;
     Ok(manifest)
 }
 
-/// The manifest with the section that belongs to it.
+/// Reads the manifest and the section that belongs to it.
 fn manifest_of(container: &Container<'_>) -> Result<Manifest, Diagnostic> {
     let Some(body) = container.section(kind::MANIFEST) else {
         let message = "the file holds code but no manifest: it is no prelude";
@@ -115,14 +115,14 @@ fn code_of(container: &Container<'_>) -> Result<Artifact, Diagnostic> {
     Ok(artifact)
 }
 
-/// A value from all of these bytes, which must be the bytes it would be written as.
+/// Decodes a value from all of these bytes; they must be its canonical encoding.
 fn read_exactly<T: Serialize + DeserializeOwned>(body: &[u8], what: &str) -> Result<T, Diagnostic> {
     let (value, rest) = postcard::take_from_bytes::<T>(body)
         .map_err(|error| damaged(format!("the file does not hold its {what}: {}", words(&error))))?;
     if !rest.is_empty() {
         return Err(not_canonical(&format!("{} bytes stand behind its {what}", rest.len())));
     }
-    // Postcard reads some numbers that were written longer than they need to be.
+    // Postcard accepts some numbers that are written longer than necessary.
     match to_bytes(&value) == body {
         true => Ok(value),
         false => Err(not_canonical(&format!("its {what} could be written shorter"))),
@@ -137,7 +137,7 @@ fn not_canonical(what: &str) -> Diagnostic {
     .hint("recompile it with this version of ptc")
 }
 
-/// What postcard found, without its own vocabulary.
+/// Describes a postcard error without postcard's own vocabulary.
 fn words(error: &postcard::Error) -> &'static str {
     match error {
         postcard::Error::DeserializeUnexpectedEnd => "it ends too early",

@@ -1,11 +1,11 @@
-//! A diagnostic: what was wrong, where, what was expected, and one fix that would run.
+//! Diagnostics: what was wrong, where, what was expected, and one fix that would run.
 //!
-//! Compile errors and run-time faults are both told as diagnostics. There are three renderings:
-//! for a terminal (in `cli`), compact text for models and pipes ([`Diagnostic::to_text`]), and
-//! JSON (made where JSON is written, from the public fields).
+//! Compile errors and run-time faults are both reported as diagnostics. There are three renderings: for a terminal (in
+//! `cli`), compact text for models and pipes ([`Diagnostic::to_text`]), and JSON (made where JSON is written, from the
+//! public fields).
 //!
-//! Warnings are diagnostics as well; their code says that they are. They come with a result instead of taking its
-//! place, so they are told briefly: at most [`MAX_SHOWN_WARNINGS`] of them, in a line each where a model reads them.
+//! Warnings are diagnostics too, marked by their code. They accompany a result instead of replacing it, so they are
+//! kept brief: at most [`MAX_SHOWN_WARNINGS`] of them, one line each where a model reads them.
 
 use crate::codes::Code;
 use crate::span::{Place, Span, line_text, place_of};
@@ -17,58 +17,58 @@ use crate::trace::Trace;
 pub struct Diagnostic {
     /// The kind of error or warning.
     pub code: Code,
-    /// Where in the source, when known.
+    /// Place in the source, when known.
     pub span: Option<Span>,
     /// The first line: the operation as the user spelled it, needed, found. Lower case, no full stop.
     pub message: String,
-    /// A few words under the marked source.
+    /// Short note under the marked source.
     pub label: Option<String>,
     /// One fix, as code that would run.
     pub hint: Option<String>,
-    /// What it is about, for code that acts on it.
+    /// Subject of the error, for code that acts on it.
     pub subject: Option<Box<Subject>>,
-    /// The calls that led there, if there were any.
+    /// Calls that led there, if there were any.
     pub trace: Option<Box<Trace>>,
 }
 
-/// What an error is about. The message tells people the same; no code has to read it.
+/// The subject of an error, for code; people read the message, so no code has to parse it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Subject {
-    /// A name that stands for nothing.
+    /// A name that is not defined.
     Name(String),
     /// Data that was not granted.
     Data(String),
     /// A tool that was not granted.
     Tool(String),
-    /// Upstream servers, of which there are none.
+    /// Upstream servers, when there are none.
     Servers,
-    /// A prelude that is not attached; the message says so itself.
+    /// A prelude that is not attached; the message already says so.
     Attachment,
-    /// One kind of value was needed and another found.
+    /// A value of the wrong kind.
     Need {
-        /// What was needed.
+        /// The kind that was needed.
         wanted: String,
-        /// What there was.
+        /// The kind that was found.
         found: String,
-        /// Whether the message says by which operation.
+        /// True if the message names the operation.
         is_named: bool,
     },
-    /// A value was called that is no function.
+    /// A call of a value that is not a function.
     Callee {
-        /// What it is.
+        /// Description of the value.
         what: String,
-        /// Whether it stands first in the marked source.
+        /// True if it stands first in the marked source.
         stands_first: bool,
     },
 }
 
 impl Diagnostic {
-    /// An error at a place in the source.
+    /// Makes an error at a place in the source.
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { span: Some(span), ..Diagnostic::without_span(code, message) }
     }
 
-    /// A warning about a place in the source. Its message must not quote values: some are firewalled.
+    /// Makes a warning about a place in the source. Its message must not quote values: some are firewalled.
     ///
     /// ```
     /// use ptc_bytecode::{Code, Diagnostic, Span};
@@ -81,7 +81,7 @@ impl Diagnostic {
         Diagnostic::error(code, span, message)
     }
 
-    /// An error that belongs to no place in a source.
+    /// Makes an error that belongs to no place in a source.
     pub fn without_span(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -94,40 +94,40 @@ impl Diagnostic {
         }
     }
 
-    /// Words to put under the marked source.
+    /// Sets the note under the marked source.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = Some(label.into());
         self
     }
 
-    /// What to write instead.
+    /// Sets the hint: what to write instead.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
     }
 
-    /// What it is about.
+    /// Sets the subject.
     #[must_use]
     pub fn about(mut self, subject: Subject) -> Diagnostic {
         self.subject = Some(Box::new(subject));
         self
     }
 
-    /// A near name the user may have meant.
+    /// Suggests a similar name the user may have meant.
     #[must_use]
     pub fn suggest(self, name: &str) -> Diagnostic {
         self.hint(format!("did you mean `{name}`?"))
     }
 
-    /// Line and column of the start, when known.
+    /// Returns the line and column of its start, when known.
     pub fn place(&self, source: &str) -> Option<Place> {
         self.span.map(|span| place_of(source, span.start))
     }
 
-    /// Compact text for models, pipes and logs: first line, the source line with a marker, the hint. Nothing in it
-    /// steers a terminal, whatever the source holds.
+    /// Renders compact text for models, pipes and logs: first line, the source line with a marker, the hint. No
+    /// output steers a terminal, whatever the source holds.
     ///
     /// ```
     /// use ptc_bytecode::{Code, Diagnostic, Span};
@@ -169,7 +169,7 @@ impl Diagnostic {
         out
     }
 
-    /// All of it but the excerpt and the calls in one line, for places with little room.
+    /// Renders everything but the excerpt and the calls in one line, for places with little room.
     ///
     /// ```
     /// use ptc_bytecode::{Code, Diagnostic, Span};
@@ -191,23 +191,23 @@ impl Diagnostic {
         out
     }
 
-    /// Severity, code and message.
+    /// Returns severity, code and message.
     fn title(&self) -> String {
         let severity = if self.code.is_warning() { "warning" } else { "error" };
         format!("{severity}[{}] {}: {}", self.code.label(), self.code.reason(), visible(&self.message))
     }
 }
 
-/// Warnings that are shown with a result; of more, only the number is told.
+/// Maximum warnings shown with a result; the rest are only counted.
 pub const MAX_SHOWN_WARNINGS: usize = 3;
 
-/// The warnings that are shown, and the number of those that are not.
+/// Splits warnings into the ones to show and the number of the rest.
 pub fn shown_warnings(warnings: &[Diagnostic]) -> (&[Diagnostic], usize) {
     let (shown, rest) = warnings.split_at(warnings.len().min(MAX_SHOWN_WARNINGS));
     (shown, rest.len())
 }
 
-/// Warnings in a line each, and `and N more` where some are left out.
+/// Renders warnings, one line each, then `and N more` if some are left out.
 ///
 /// ```
 /// use ptc_bytecode::{Code, Diagnostic, Span, warning_lines};
@@ -231,7 +231,7 @@ impl std::fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// At most 100 characters of a source line around `column`, and where the column is in them.
+/// Cuts a source line to at most 100 characters around `column`; also returns the column within the cut.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     const WIDTH: usize = 100;
     if line.chars().count() <= WIDTH {

@@ -1,6 +1,6 @@
 //! The listing of an artifact, as people review it and golden snapshots hold it.
 //!
-//! Works on any artifact, also one that was not verified: what does not exist is shown as such.
+//! Works on any artifact, verified or not: ids that do not exist are marked.
 
 mod operands;
 mod text;
@@ -11,11 +11,11 @@ use crate::artifact::{Arity, Artifact, CodeBlock};
 use crate::span::Place;
 use std::fmt::Write;
 
-/// Column at which the source position stands.
+/// Column at which the source position is printed.
 const POSITION_COLUMN: usize = 48;
 
-/// The instructions of an artifact, function by function. With the source, lines also say where
-/// they come from, each place once until it changes.
+/// Lists the instructions of an artifact, function by function. With the source, lines also show their source
+/// position when it changes.
 ///
 /// ```
 /// use ptc_bytecode::{Arity, Artifact, CodeBlock, Function, Op, Span, disassemble};
@@ -133,7 +133,7 @@ fn code(out: &mut String, artifact: &Artifact, block: &CodeBlock, places: Option
     }
 }
 
-/// Lines and columns of a source, without counting its lines anew for each instruction.
+/// Lines and columns of a source, found without counting lines anew for each instruction.
 struct Places<'s> {
     source: &'s str,
     line_starts: Vec<usize>,

@@ -1,5 +1,5 @@
-//! What an instruction does to registers, worked out from its operand roles, so that the verifier
-//! and liveness need not list instructions by name.
+//! Effects of instructions on registers, derived from their operand roles, so that the verifier and liveness need not
+//! list instructions by name.
 
 use crate::isa::{Op, Operand};
 use crate::regset::RegSet;
@@ -16,14 +16,14 @@ impl Run {
         Run { first, count }
     }
 
-    /// One past the last register; the same as `first` for an empty run.
+    /// One past the last register; equal to `first` for an empty run.
     pub fn end(self) -> u16 {
         u16::from(self.first) + self.count
     }
 }
 
 impl Op {
-    /// How many registers follow the base operand of this instruction, if it has one.
+    /// Returns the number of registers behind the base operand of this instruction; 0 without one.
     fn run_length(&self) -> u16 {
         let mut n = 0;
         self.operands(|name, operand| {
@@ -37,7 +37,7 @@ impl Op {
     /// Calls `visit` with every run of registers this instruction reads.
     #[inline]
     pub(crate) fn reads(&self, mut visit: impl FnMut(Run)) {
-        // The one register that is read without being an operand: the running function in `r0`.
+        // The running function in `r0` is the one register that is read without being an operand.
         if let Op::Capture { .. } = self {
             visit(Run::new(0, 1));
         }
@@ -46,7 +46,7 @@ impl Op {
             Operand::ReadPair(r) | Operand::ReadWritePair(r) => visit(Run::new(r, 2)),
             Operand::ReadRun(r) => visit(Run::new(r, self.run_length())),
             Operand::Callee(r) => visit(Run::new(r, self.run_length() + 1)),
-            // A base of 255 leaves no room for arguments; `first` is only looked at if there are some.
+            // A base of 255 leaves no room for arguments; `first` only matters if there are some.
             Operand::Args(r) => match self.run_length() {
                 0 => {}
                 n if r == u8::MAX => visit(Run::new(r, n + 1)),
@@ -68,8 +68,8 @@ impl Op {
         });
     }
 
-    /// The registers that hold nothing known after this instruction. A callee's window starts at
-    /// `base`, so it may overwrite everything behind it, not only its arguments.
+    /// Returns the registers whose content is unknown after this instruction. A callee's window starts at `base`,
+    /// so it may overwrite everything behind it, not only its arguments.
     #[inline]
     pub(crate) fn clobbers(&self) -> Option<Run> {
         let mut found = None;
@@ -81,14 +81,14 @@ impl Op {
         found
     }
 
-    /// The registers this instruction reads.
+    /// Returns the registers this instruction reads.
     pub(crate) fn read_set(&self) -> RegSet {
         let mut set = RegSet::default();
         self.reads(|run| set.insert_run(run.first, run.count));
         set
     }
 
-    /// The registers this instruction writes.
+    /// Returns the registers this instruction writes.
     pub(crate) fn write_set(&self) -> RegSet {
         let mut set = RegSet::default();
         self.writes(|run| set.insert_run(run.first, run.count));

@@ -1,4 +1,4 @@
-//! Artifact → file bytes.
+//! Encoder from an artifact to file bytes.
 
 use crate::artifact::Artifact;
 use crate::container::{Section, kind, seal};
@@ -8,26 +8,25 @@ use crate::returns::Returns;
 use crate::span::Span;
 use serde::Serialize;
 
-/// Where the instructions of each block come from.
+/// Source spans of the instructions of each block.
 pub(crate) type Spans = Vec<Vec<(u32, Span)>>;
 
-/// A prelude file taken apart: what [`encode_prelude`] writes and [`decode_prelude`](crate::decode_prelude)
-/// reads.
+/// The parts of a prelude file, as [`encode_prelude`] writes and [`decode_prelude`](crate::decode_prelude) reads them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PreludeFile {
-    /// What it says about itself.
+    /// Manifest: what the file claims about itself.
     pub manifest: Manifest,
-    /// The code.
+    /// Code.
     pub artifact: Artifact,
-    /// The source of each component, in order; None if it was left out.
+    /// Source of each component, in order; None if left out.
     pub sources: Option<Vec<String>>,
-    /// Definitions as `source` shows them, by `ns/name`, sorted.
+    /// Definitions as `source` prints them, by `ns/name`, sorted.
     pub rendered: Vec<(String, String)>,
-    /// What exports give back, by `ns/name`, sorted; those of which nothing is known are left out.
+    /// Return values of exports, by `ns/name`, sorted; exports about which nothing is known are left out.
     pub returns: Vec<(String, Returns)>,
 }
 
-/// The bytes of a `.ptcp` file that holds code only. The same artifact gives the same bytes everywhere.
+/// Encodes an artifact as a `.ptcp` file that holds code only. Equal artifacts give equal bytes on every machine.
 ///
 /// ```
 /// use ptc_bytecode::{Artifact, decode, encode};
@@ -45,8 +44,7 @@ pub fn encode(artifact: &Artifact) -> Vec<u8> {
     seal(if debug.is_some() { Header::HAS_DEBUG } else { 0 }, &sections)
 }
 
-/// The bytes of the `.ptcp` file of a prelude. Its manifest must name the hash that
-/// [`code_bytes`] has.
+/// Encodes a prelude as a `.ptcp` file. Its manifest must hold the SHA-256 of [`code_bytes`].
 pub fn encode_prelude(file: &PreludeFile) -> Vec<u8> {
     let manifest = to_bytes(&file.manifest);
     let (code, debug) = code_sections(&file.artifact);
@@ -80,12 +78,12 @@ pub fn encode_prelude(file: &PreludeFile) -> Vec<u8> {
     seal(flags, &sections)
 }
 
-/// The code section of an artifact, whose SHA-256 is the code hash of a manifest.
+/// Encodes the code section of an artifact, whose SHA-256 is the code hash of a manifest.
 pub fn code_bytes(artifact: &Artifact) -> Vec<u8> {
     code_sections(artifact).0
 }
 
-/// Code and, apart from it, source positions if there are any.
+/// Encodes code and, separately, source positions if there are any.
 fn code_sections(artifact: &Artifact) -> (Vec<u8>, Option<Vec<u8>>) {
     if artifact.blocks.iter().all(|block| block.spans.is_empty()) {
         return (to_bytes(artifact), None);
@@ -96,6 +94,6 @@ fn code_sections(artifact: &Artifact) -> (Vec<u8>, Option<Vec<u8>>) {
 }
 
 pub(crate) fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    // Writing to memory fails only for sequences that do not know their length; ours all do.
+    // Writing to memory fails only for sequences of unknown length; ours all know theirs.
     postcard::to_stdvec(value).expect("every sequence of an artifact knows its length")
 }

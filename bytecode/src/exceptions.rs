@@ -1,15 +1,16 @@
-//! Classes of exceptions as Clojure names them, and which faults belong to which.
+//! Classes of exceptions as Clojure names them, and the faults that belong to each.
 //!
-//! An exception has a *kind*: the reason of a fault (`type_error`), or the class it was made with (`ExceptionInfo`).
+//! An exception has a *kind*: the reason of a fault (`type_error`), or the class it was constructed with
+//! (`ExceptionInfo`).
 
 use crate::codes::Code;
 
-/// One class.
+/// One exception class.
 struct Class {
     name: &'static str,
-    /// The class it belongs to; none for the first.
+    /// Name of the parent class; empty for the root.
     parent: &'static str,
-    /// Faults that are of this class, each of one or several.
+    /// Faults of this class; a fault may belong to several classes.
     codes: &'static [Code],
 }
 
@@ -17,7 +18,7 @@ const fn class(name: &'static str, parent: &'static str, codes: &'static [Code])
     Class { name, parent, codes }
 }
 
-/// A parent stands before its children.
+/// Parents come before their children.
 const CLASSES: &[Class] = &[
     class("Throwable", "", &[]),
     class("Error", "Throwable", &[]),
@@ -51,7 +52,7 @@ const CLASSES: &[Class] = &[
     class("DateTimeParseException", "DateTimeException", &[Code::RuntimeError]),
 ];
 
-/// The class a program means, with or without its package: `Exception`, `clojure.lang.ExceptionInfo`.
+/// Resolves a class name with or without its package: `Exception`, `clojure.lang.ExceptionInfo`.
 ///
 /// ```
 /// use ptc_bytecode::exception_class;
@@ -63,12 +64,12 @@ pub fn exception_class(name: &str) -> Option<&'static str> {
     CLASSES.iter().map(|class| class.name).find(|class| *class == bare)
 }
 
-/// The names of all classes.
+/// Returns the names of all classes.
 pub fn exception_classes() -> impl Iterator<Item = &'static str> {
     CLASSES.iter().map(|class| class.name)
 }
 
-/// Whether `(catch class …)` takes an exception of this kind.
+/// True if `(catch class …)` takes an exception of this kind.
 ///
 /// ```
 /// use ptc_bytecode::catches;
@@ -82,7 +83,7 @@ pub fn catches(class: &str, kind: &str) -> bool {
         .any(|known| is_a(known.name, class))
 }
 
-/// Whether a class is the other or belongs to it.
+/// True if class `name` is `class` or one of its descendants.
 fn is_a(name: &str, class: &str) -> bool {
     let mut name = name;
     while name != class {

@@ -1,14 +1,14 @@
-//! The fingerprint of the instruction set, by which a stale artifact is known.
+//! The fingerprint of the instruction set, which tells stale artifacts.
 
 use crate::isa::OPS;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// How code, constants and manifests are laid out and what they mean, beyond what the table says. Goes up when an
-/// instruction, a kind of constant, the way functions are called or a fact of a manifest changes its meaning.
+/// Version of the layout and meaning of code, constants and manifests, beyond what the table says. Goes up when an
+/// instruction, a kind of constant, the calling convention or a manifest field changes its meaning.
 const MEANING: u32 = 2;
 
-/// SHA-256 over the names, operands and costs of all instructions, in table order, and `MEANING`.
+/// Computes the SHA-256 over the names, operands and costs of all instructions, in table order, and `MEANING`.
 ///
 /// An artifact carries the fingerprint of the table it was compiled for. Instructions are encoded
 /// by their place in the table, so under any other table the same bytes would mean something else.
@@ -32,8 +32,7 @@ pub fn fingerprint() -> [u8; 32] {
     *FINGERPRINT
 }
 
-/// The number of the instruction set: the start of its [`fingerprint`], so that it changes with the
-/// table by itself.
+/// Returns the number of the instruction set: the start of its [`fingerprint`], so it changes whenever the table does.
 ///
 /// ```
 /// assert_eq!(ptc_bytecode::abi(), ptc_bytecode::abi());

@@ -1,40 +1,40 @@
 //! The basic blocks of a code block, shared by the verifier and liveness.
 //!
-//! Jumps land on an `Enter`, so a basic block starts at an `Enter`, behind a conditional jump, or
-//! (unreachable) behind an instruction that never goes on. Targets that do not exist are left out,
-//! so that liveness may also look at code that was not verified.
+//! Jumps land on an `Enter`, so a basic block starts at an `Enter`, behind a conditional jump, or (unreachable) behind
+//! an instruction that never goes on. Jump targets that do not exist are ignored, so that liveness also works on
+//! unverified code.
 
 use crate::artifact::CodeBlock;
 use crate::isa::Op;
 
 impl Op {
-    /// Whether a jump may land here.
+    /// True if a jump may land here.
     pub(crate) fn is_enter(&self) -> bool {
         matches!(self, Op::Enter { .. })
     }
 }
 
-/// A stretch of instructions entered only at its head.
+/// A run of instructions entered only at its head.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     start: u32,
     end: u32,
-    /// The segment control goes on to behind the last instruction, if it does.
+    /// Segment that follows when the last instruction falls through, if it can.
     pub falls: Option<u32>,
-    /// The segment the last instruction jumps to, if it does.
+    /// Segment that the last instruction jumps to, if it is a jump.
     pub jumps: Option<u32>,
-    /// Whether something at or behind its head jumps back to it.
+    /// True if an instruction at or behind its head jumps back to the head.
     pub heads_loop: bool,
 }
 
 impl Segment {
-    /// Its instructions.
+    /// Returns the range of its instructions.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// The basic blocks in code order.
+/// Splits code into its basic blocks, in code order.
 pub(crate) fn segments(code: &CodeBlock) -> Vec<Segment> {
     let ops = &code.ops;
     let mut segments: Vec<Segment> = Vec::new();
@@ -64,22 +64,21 @@ pub(crate) fn segments(code: &CodeBlock) -> Vec<Segment> {
     segments
 }
 
-/// How many instructions the fixed points over some code may walk.
+/// Budget of instructions that the fixed points over some code may walk.
 ///
-/// A sweep in code order settles forward edges at once, so code without loops needs one, compiled
-/// loops need two or three, and one more per loop nested in another at worst. Only code written to
-/// be slow comes near the bound.
+/// A sweep in code order settles forward edges at once, so code without loops needs one sweep, compiled loops need
+/// two or three, and one more per nesting level at worst. Only code written to be slow comes near the bound.
 pub(crate) struct Work {
     left: usize,
 }
 
 impl Work {
-    /// The work allowed for code of so many instructions.
+    /// Returns the budget for code of `count` instructions.
     pub fn for_ops(count: usize) -> Work {
         Work { left: count.saturating_mul(32).saturating_add(100_000) }
     }
 
-    /// Pays for one sweep over `code`; false if it may not be made.
+    /// Pays for one sweep over `code`; false if the budget is used up.
     pub fn sweep(&mut self, code: &CodeBlock) -> bool {
         match self.left.checked_sub(code.ops.len()) {
             Some(left) => {

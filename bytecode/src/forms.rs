@@ -1,18 +1,18 @@
-//! The forms of the language: one table, from which the compiler takes the names it expands and the
-//! reference and `doc` what they tell. A row without an arm in the compiler does not compile.
+//! The forms of the language in one table. The compiler takes the names it expands from it, and the reference page and
+//! `doc` their texts. A row without an arm in the compiler does not compile.
 
 /// One row of [`FORMS`].
 #[derive(Clone, Copy, Debug)]
 pub struct FormRow {
     /// The name as a program writes it.
     pub name: &'static str,
-    /// How it is written.
+    /// Syntax of the form.
     pub usage: &'static str,
-    /// One line on what it does.
+    /// Description in one line.
     pub doc: &'static str,
     /// A program and its result, checked by the tests.
     pub example: &'static str,
-    /// Whether it means the form even where a local has its name.
+    /// True if the name means the form even where a local shadows it.
     pub is_fixed: bool,
 }
 
@@ -23,7 +23,7 @@ macro_rules! forms {
         pub enum FormName { $(#[doc = $doc] $variant,)* }
 
         impl FormName {
-            /// The form that a program writes as `name`.
+            /// Looks up the form that a program writes as `name`.
             pub fn lookup(name: &str) -> Option<FormName> {
                 match name { $($name => Some(FormName::$variant),)* _ => None }
             }
@@ -96,7 +96,7 @@ forms! {
 }
 
 impl FormName {
-    /// Its row in the table.
+    /// Returns the row of this form.
     pub fn row(self) -> &'static FormRow {
         &FORMS[self as usize]
     }

@@ -1,20 +1,20 @@
-//! Hashing with a secret of the process, so that nobody who chooses keys can make them collide.
+//! Hashing with a secret of the process, so that chosen keys cannot be made to collide.
 //!
-//! Every table whose keys come from a program or from data uses this: maps and sets of a run, the names of JSON
-//! objects, the tables of the compiler. Nothing may depend on a hash but where in a table a key is found: not an
-//! order, not a result, not a price, and nothing that is written down, since another process has another secret.
+//! Every table whose keys come from a program or from data uses it: maps and sets of a run, names of JSON objects,
+//! tables of the compiler. A hash may only decide where a key is found in a table: never an order, a result, a price or
+//! anything that is stored, since another process has another secret.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
-/// Bytes that fit two words.
+/// Length in bytes up to which text fits two words.
 const SHORT: usize = 16;
 
-/// The secret that hashes of this process depend on.
+/// The secret that all hashes of this process depend on.
 ///
-/// Numbers, hashes of parts and texts that fit two words go through two rounds of a multiplication whose 128 bits are
-/// folded to 64; all four operands are secret words. Longer text is hashed with SipHash-1-3, which the standard library
-/// trusts for the same purpose: without the secret its values cannot be told from random ones.
+/// Numbers, hashes of parts and texts that fit two words go through two rounds of a multiplication whose 128 bits
+/// are folded to 64; all four operands are secret words. Longer text is hashed with SipHash-1-3, as in the standard
+/// library: without the secret its values look random.
 ///
 /// ```
 /// let secret = ptc_bytecode::HashSecret::of_process();
@@ -22,19 +22,19 @@ const SHORT: usize = 16;
 /// assert_ne!(secret.text(b"id"), secret.text(b"name"));
 /// ```
 pub struct HashSecret {
-    /// The state SipHash starts with.
+    /// Initial state of SipHash.
     start: [u64; 4],
-    /// What the rounds for numbers add and multiply with, in turn.
+    /// Words that the rounds for numbers add and multiply with, in turn.
     words: [u64; 4],
 }
 
 static PROCESS: OnceLock<HashSecret> = OnceLock::new();
 
-/// Makes the hashes of this process the same in every run, so that its instructions can be counted. Gives false, and
-/// changes nothing, if something was hashed before.
+/// Fixes the secret of this process, so that hashes are equal in every run and instructions can be counted. Returns
+/// false, and changes nothing, if something was hashed before.
 ///
-/// A process with a known secret can be slowed down by whoever chooses its keys: call this to measure and to
-/// test, never to serve.
+/// Anyone who chooses the keys of a process with a known secret can slow it down: call this in benchmarks and
+/// tests, never in a server.
 ///
 /// ```
 /// assert!(ptc_bytecode::fix_hash_secret_for_measuring(1, 2));
@@ -45,7 +45,7 @@ pub fn fix_hash_secret_for_measuring(first: u64, second: u64) -> bool {
 }
 
 impl HashSecret {
-    /// The secret of this process, which the system's randomness made when it was first asked for.
+    /// Returns the secret of this process, made from system randomness on first use.
     #[inline]
     pub fn of_process() -> &'static HashSecret {
         PROCESS.get_or_init(|| {
@@ -54,7 +54,7 @@ impl HashSecret {
         })
     }
 
-    /// The secret made from these two words; tests compare what happens under several.
+    /// Makes a secret from two words, for tests that compare several.
     pub fn new(first: u64, second: u64) -> HashSecret {
         let start = [
             first ^ 0x736f_6d65_7073_6575,
@@ -63,18 +63,18 @@ impl HashSecret {
             second ^ 0x7465_6462_7974_6573,
         ];
         let derived = |n: u64| sip(start, &n.to_le_bytes());
-        // Multipliers are odd, so that no bit of what they multiply is lost.
+        // Multipliers are odd, so that no bit of the other operand is lost.
         HashSecret { start, words: [derived(0), derived(1) | 1, derived(2), derived(3) | 1] }
     }
 
-    /// Hash of text.
+    /// Hashes a text.
     #[inline]
     pub fn text(&self, text: &[u8]) -> u64 {
-        // The length tells texts apart that read as the same words.
+        // Adding the length tells apart texts that read as the same words.
         let len = text.len() as u64;
         match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
             _ if text.len() > SHORT => sip(self.start, text),
-            // The words overlap where the text is shorter than both. Each goes through two rounds.
+            // The words overlap in texts shorter than both. Each goes through two rounds.
             (Some(first), Some(last)) => {
                 let [_, _, c, d] = self.words;
                 let first = fold(u64::from_le_bytes(*first) ^ c, d).wrapping_add(len);
@@ -84,18 +84,18 @@ impl HashSecret {
         }
     }
 
-    /// Hash of a number, which differs for numbers of different `kind`s.
+    /// Hashes a number; equal numbers of different `kind`s get different hashes.
     ///
-    /// One round alone would be too regular: the products of numbers in a row are in a row, too, and in a table with
-    /// linear probing they would clump for some secrets. The second round starts from bits of which each depends on
-    /// all of the number and of the first three words.
+    /// One round alone would be too regular: products of consecutive numbers are evenly spaced, and in a table with
+    /// linear probing they would clump for some secrets. The second round starts from bits that each depend on the
+    /// whole number and the first three words.
     #[inline]
     pub fn number(&self, kind: u64, bits: u64) -> u64 {
         let [a, b, c, d] = self.words;
         fold(fold(bits ^ a, b) ^ c.wrapping_add(kind), d)
     }
 
-    /// Hash of two hashes, in this order.
+    /// Combines two hashes; their order matters.
     #[inline]
     pub fn pair(&self, first: u64, second: u64) -> u64 {
         let [a, b, c, d] = self.words;
@@ -129,8 +129,8 @@ fn sip(mut v: [u64; 4], text: &[u8]) -> u64 {
     v[0] ^ v[1] ^ v[2] ^ v[3]
 }
 
-/// Up to seven bytes as a number. They are read in two or three pieces that may overlap, since copying as many
-/// bytes as there are takes a call.
+/// Reads up to seven bytes as a number, in two or three pieces that may overlap: copying a variable number of bytes
+/// takes a call.
 #[inline]
 fn last_word(rest: &[u8]) -> u64 {
     let n = rest.len();
@@ -164,8 +164,8 @@ fn round(v: &mut [u64; 4]) {
     v[2] = v[2].rotate_left(32);
 }
 
-/// Makes hashers with the secret of the process, for the maps of the standard library: faster than what those have
-/// by default, since most keys here are short or numbers.
+/// Builds hashers with the secret of the process for the standard library's maps. Faster than the default, since
+/// most keys here are short or numbers.
 ///
 /// ```
 /// use ptc_bytecode::KeyedState;
@@ -192,10 +192,10 @@ impl BuildHasher for KeyedState {
     }
 }
 
-/// The byte that the standard library hashes after every `str`.
+/// Byte that the standard library hashes after every `str`.
 const TEXT_END: u8 = 0xff;
 
-/// A hasher that [`KeyedState`] makes.
+/// Hasher built by [`KeyedState`].
 pub struct KeyedHasher {
     secret: &'static HashSecret,
     hash: u64,
@@ -215,7 +215,7 @@ impl Hasher for KeyedHasher {
 
     #[inline]
     fn write_u8(&mut self, n: u8) {
-        // The mark behind a text adds nothing: the hash of a text depends on its length.
+        // The end mark adds nothing: the hash of a text already depends on its length.
         if n != TEXT_END {
             self.write_u64(u64::from(n));
         }
@@ -228,7 +228,7 @@ impl Hasher for KeyedHasher {
 
     #[inline]
     fn write_u64(&mut self, n: u64) {
-        // First, so that it goes through both rounds.
+        // The new word comes first, so that it goes through both rounds.
         self.hash = self.secret.pair(n, self.hash);
     }
 
@@ -248,7 +248,7 @@ impl Hasher for KeyedHasher {
     }
 }
 
-/// A fast hash without a secret, for the table of builtin names. Its content is fixed, so a name chosen to collide is
+/// Fast hasher without a secret, for the table of builtin names. The table is fixed, so a name chosen to collide is
 /// compared with a few others at most.
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
@@ -263,7 +263,7 @@ impl NameHasher {
 impl Hasher for NameHasher {
     #[inline]
     fn finish(&self) -> u64 {
-        // Tables use the high bits for one thing and the low ones for another.
+        // Tables use the high and the low bits for different purposes.
         self.0 ^ (self.0 >> 32)
     }
 
@@ -276,7 +276,7 @@ impl Hasher for NameHasher {
         self.add(last_word(rest) | (bytes.len() as u64) << 56);
     }
 
-    /// The mark behind a text adds nothing: its length is in the hash.
+    /// Ignores the end mark behind a text: its length is in the hash.
     #[inline]
     fn write_u8(&mut self, _: u8) {}
 }
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn long_text_is_hashed_with_siphash() {
-        // The standard library's hasher is SipHash-1-3 with a key of zeros.
+        // The standard library's hasher is SipHash-1-3 with an all-zero key.
         let secret = HashSecret::new(0, 0);
         let text: Vec<u8> = (0..70_u8).map(|n| n.wrapping_mul(37).wrapping_add(11)).collect();
         for len in 17..text.len() {

@@ -1,8 +1,8 @@
-//! The fixed start of an artifact file, which says what the rest is before any of it is read.
+//! The fixed start of an artifact file, which describes the rest before any of it is read.
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
-//! | 0 | 8 | `89 50 54 43 50 0D 0A 1A`: not text, and damaged by whatever changes line ends |
+//! | 0 | 8 | `89 50 54 43 50 0D 0A 1A`: not text, and damaged by any conversion of line ends |
 //! | 8 | 2 | container version |
 //! | 10 | 2 | flags |
 //! | 12 | 4 | number of the instruction set |
@@ -16,13 +16,13 @@
 use crate::codes::Code;
 use crate::diag::Diagnostic;
 
-/// What an artifact file starts with.
+/// Magic bytes at the start of an artifact file.
 pub const MAGIC: [u8; 8] = [0x89, b'P', b'T', b'C', b'P', 0x0D, 0x0A, 0x1A];
 
-/// The layout of header and section table that this version writes and reads.
+/// Version of the layout of header and section table that this version writes and reads.
 pub const FORMAT_VERSION: u16 = 1;
 
-/// The parts of the header.
+/// The fields of the header.
 ///
 /// ```
 /// use ptc_bytecode::{Artifact, Header, abi, encode};
@@ -33,35 +33,34 @@ pub const FORMAT_VERSION: u16 = 1;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Layout of header and section table.
+    /// Version of the layout of header and section table.
     pub version: u16,
-    /// See the constants of this type.
+    /// Flags; see the constants of this type.
     pub flags: u16,
-    /// The instruction set it was compiled for: see [`abi`](crate::abi).
+    /// Instruction set it was compiled for: see [`abi`](crate::abi).
     pub abi: u32,
-    /// How many sections there are.
+    /// Number of sections.
     pub sections: u32,
-    /// Length of the file.
+    /// Length of the file in bytes.
     pub file_bytes: u64,
-    /// SHA-256 of the file with these bytes zero.
+    /// SHA-256 of the file with this field zeroed.
     pub digest: [u8; 32],
 }
 
 impl Header {
     /// Length of a header in bytes.
     pub const BYTES: usize = 64;
-    /// Where the digest stands.
+    /// Offset of the digest.
     pub(crate) const DIGEST_AT: usize = 32;
-    /// Flag: the source is inside.
+    /// Flag: the file holds the source.
     pub(crate) const HAS_SOURCE: u16 = 1;
-    /// Flag: source positions are inside.
+    /// Flag: the file holds source positions.
     pub(crate) const HAS_DEBUG: u16 = 2;
-    /// Flag: it was made of several sources.
+    /// Flag: compiled from several sources.
     pub(crate) const IS_BUNDLE: u16 = 4;
 
-    /// Reads the header of an artifact file without looking at the rest or judging its age, so that
-    /// a tool can say what a file is that cannot be loaded. Fails if the magic, the container version
-    /// or the length is wrong.
+    /// Reads the header of an artifact file and ignores the rest, so that a tool can also describe files that
+    /// cannot be loaded. Fails if the magic, the container version or the length is wrong.
     pub fn read(bytes: &[u8]) -> Result<Header, Diagnostic> {
         if bytes.is_empty() {
             return Err(not_ours("the file is empty"));
@@ -72,7 +71,7 @@ impl Header {
         }
         let mut rest = &bytes[known..];
         let version = take(&mut rest).map(u16::from_le_bytes);
-        // The version comes first: the rest of the header may mean something else in another one.
+        // The version is checked first: in another version the rest of the header may mean something else.
         if let Some(version) = version.filter(|version| *version != FORMAT_VERSION) {
             return Err(other_version(version));
         }
@@ -99,7 +98,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The header as bytes.
+    /// Encodes the header.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Header::BYTES);
         out.extend(MAGIC);
@@ -114,14 +113,14 @@ impl Header {
     }
 }
 
-/// The next `N` bytes.
+/// Takes the next `N` bytes off `rest`.
 pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = rest.split_first_chunk()?;
     *rest = tail;
     Some(*head)
 }
 
-/// A file with less in it than there should be.
+/// Makes the error for a file that is shorter than it should be.
 pub(crate) fn cut_off(found: usize, needed: u64) -> Diagnostic {
     Diagnostic::without_span(
         Code::Corrupt,

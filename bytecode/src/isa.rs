@@ -213,16 +213,16 @@ macro_rules! define_op {
             $($(#[doc = $doc])* $name { $($field: operand!($type)),* },)*
         }
 
-        /// What the reference page and the fingerprint know of one instruction.
+        /// An instruction as the reference page and the fingerprint know it.
         #[derive(Clone, Copy, Debug)]
         pub struct OpRow {
-            /// Name as in [`Op`].
+            /// Name of the variant of [`Op`].
             pub name: &'static str,
             /// Operands: name, type, role.
             pub operands: &'static [(&'static str, &'static str, &'static str)],
-            /// Fuel.
+            /// Fuel it costs its block.
             pub cost: u32,
-            /// What it does.
+            /// Description of the effect.
             pub doc: &'static str,
         }
 
@@ -237,17 +237,17 @@ macro_rules! define_op {
         ];
 
         impl Op {
-            /// Name as in the table.
+            /// Returns the name as in the table.
             pub fn name(&self) -> &'static str {
                 match self { $(Op::$name { .. } => stringify!($name),)* }
             }
 
-            /// Fuel this instruction costs its block.
+            /// Returns the fuel this instruction costs its block.
             pub fn cost(&self) -> u32 {
                 match self { $(Op::$name { .. } => $cost,)* }
             }
 
-            /// Calls `visit` with every operand in order, typed by what it stands for.
+            /// Calls `visit` with every operand in order, typed by its meaning.
             pub fn operands(&self, mut visit: impl FnMut(&'static str, Operand)) {
                 match *self {
                     $(Op::$name { $($field),* } => { $(visit(stringify!($field), operand_value!($type $role $field));)* })*
@@ -256,31 +256,32 @@ macro_rules! define_op {
         }
 
         impl Op {
-            /// Whether control never goes on to the next instruction.
+            /// True if control never goes on to the next instruction.
             pub fn ends_block(&self) -> bool {
                 match self { $(Op::$name { .. } => false $(|| fact!(ends $fact))*,)* }
             }
 
-            /// Whether its jump leads to an earlier place.
+            /// True if its jump leads to an earlier place.
             pub(crate) fn is_back_edge(&self) -> bool {
                 match self { $(Op::$name { .. } => false $(|| fact!(back $fact))*,)* }
             }
 
-            /// The fuel this conditional jump pays when it falls through, to be set; None if it is not one.
+            /// Returns the fuel this conditional jump pays when it falls through, to be set; None for other
+            /// instructions.
             #[allow(unused_variables)] // most operands are something else
             pub fn fall_through_fuel_mut(&mut self) -> Option<&mut u8> {
                 match self { $(Op::$name { $($field),* } => fall_through!($($field $field $type,)*),)* }
             }
 
-            #[allow(unused_variables)] // as above
+            #[allow(unused_variables)] // most operands are something else
             fn target_mut(&mut self) -> Option<&mut u32> {
                 match self { $(Op::$name { $($field),* } => target!($($field $type,)*),)* }
             }
         }
 
         impl Op {
-            /// The same instruction with every id of a table (constants, functions, definitions, imports,
-            /// tools) replaced by what `new_id` gives for it.
+            /// Returns a copy with every table id (constants, functions, definitions, imports, tools) replaced by
+            /// `new_id` of it.
             pub(crate) fn with_ids(self, mut new_id: impl FnMut(Operand) -> u32) -> Op {
                 match self {
                     $(Op::$name { $($field),* } => Op::$name { $($field: renumbered!($type $field new_id)),* },)*
@@ -302,21 +303,21 @@ macro_rules! fact {
     };
 }
 
-/// The fuel among the operands of a conditional jump.
+/// Picks the fuel among the operands of a conditional jump.
 macro_rules! fall_through {
     () => { None };
     (fuel $x:ident Small, $($rest:tt)*) => { Some($x) };
     ($name:ident $x:ident $type:ident, $($rest:tt)*) => { fall_through!($($rest)*) };
 }
 
-/// The target among the operands of a jump.
+/// Picks the target among the operands of a jump.
 macro_rules! target {
     () => { None };
     ($x:ident Target, $($rest:tt)*) => { Some($x) };
     ($x:ident $type:ident, $($rest:tt)*) => { target!($($rest)*) };
 }
 
-/// An operand as it is, unless it is an id of a table.
+/// Renumbers an operand that is an id of a table; other operands stay as they are.
 macro_rules! renumbered {
     (ConstId $x:ident $new:ident) => {
         $new(Operand::Const($x))
@@ -338,7 +339,7 @@ macro_rules! renumbered {
     };
 }
 
-/// The Rust type behind an operand type of the table.
+/// Maps an operand type of the table to its Rust type.
 macro_rules! operand {
     (Reg) => {
         u8
@@ -465,7 +466,7 @@ macro_rules! operand_value {
     };
 }
 
-/// One operand with its meaning; what the verifier, the listing and liveness look at.
+/// One operand with its meaning, for the verifier, the listing and liveness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
     /// A register that is read.
@@ -474,26 +475,26 @@ pub enum Operand {
     Write(u8),
     /// A register that is read and written.
     ReadWrite(u8),
-    /// First of a run of registers that are read; the `Small` operand `n` says how many.
+    /// First of a run of registers that are read; the `Small` operand `n` is their number.
     ReadRun(u8),
     /// A callee register with `n` arguments behind it, all read; the register itself is written,
     /// the argument registers are left undefined.
     Callee(u8),
-    /// As `Callee`, but the register itself is only written.
+    /// A callee register like [`Operand::Callee`], but only written itself.
     Args(u8),
-    /// Two registers that are read, this and the next.
+    /// A register and the next, both read.
     ReadPair(u8),
-    /// Two registers that are read and written, this and the next.
+    /// A register and the next, both read and written.
     ReadWritePair(u8),
-    /// Two registers that are written, this and the next.
+    /// A register and the next, both written.
     WritePair(u8),
     /// A small number: a count, or the fuel of a fall-through.
     Small(u8),
-    /// true or false.
+    /// A boolean in the instruction.
     Flag(bool),
     /// An integer in the instruction.
     Int(i64),
-    /// A wide slot or capture index.
+    /// Index of a wide slot or a capture.
     Slot(u16),
     /// The price of a block.
     Fuel(u32),
@@ -516,17 +517,17 @@ for_each_op!(define_op);
 const _: () = assert!(size_of::<Op>() == 8, "instructions are one word");
 
 impl Op {
-    /// Where this instruction may continue other than behind itself.
+    /// Returns the target of its jump, if it is one.
     pub fn target(mut self) -> Option<u32> {
         self.target_mut().copied()
     }
 
-    /// The fuel this conditional jump pays when it falls through; None if it is not one.
+    /// Returns the fuel this conditional jump pays when it falls through; None for other instructions.
     pub fn fall_through_fuel(mut self) -> Option<u8> {
         self.fall_through_fuel_mut().copied()
     }
 
-    /// A copy of this instruction with another jump target.
+    /// Returns a copy of this instruction with another jump target.
     pub fn with_target(mut self, target: u32) -> Op {
         if let Some(to) = self.target_mut() {
             *to = target;

@@ -1,13 +1,13 @@
-//! Several artifacts as one: what the chosen functions lead to, numbered in the order it is met.
+//! Joins several artifacts into one: the chosen functions and all they lead to, numbered in the order they are met.
 //!
-//! Leaving out what nothing leads to and numbering by first use make the result depend on the code
-//! only, not on how it was compiled. Artifacts are joined without looking at their sources again.
+//! Dropping unreachable parts and numbering by first use make the result depend on the code only, not on the way it was
+//! compiled. Artifacts are joined without their sources.
 
 use crate::artifact::{Artifact, Function, ToolName};
 use crate::isa::Operand;
 use std::collections::HashMap;
 
-/// An artifact while it is put together from parts of others.
+/// An artifact under construction from parts of others.
 ///
 /// ```
 /// use ptc_bytecode::{Arity, Artifact, CodeBlock, Function, Join, Op};
@@ -43,8 +43,8 @@ pub struct Join {
 }
 
 impl Join {
-    /// Adds these functions of `part` and all they lead to; gives their new numbers. Ids that do not
-    /// exist stay as they are, for the verifier to find.
+    /// Adds these functions of `part` and all they lead to; returns their new numbers. Ids that do not exist stay
+    /// as they are, for the verifier to find.
     pub fn add(&mut self, part: &Artifact, roots: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut moved = Moved { part, functions: HashMap::new(), consts: HashMap::new(), queue: Vec::new() };
         let roots = roots.into_iter().map(|root| moved.function(&mut self.whole, root)).collect();
@@ -105,19 +105,19 @@ impl Join {
         }
     }
 
-    /// Adds a constant that no code names; gives its number.
+    /// Adds a constant that no code refers to; returns its number.
     pub fn constant(&mut self, constant: crate::Const) -> u32 {
         self.whole.consts.push(constant);
         self.whole.consts.len() as u32 - 1
     }
 
-    /// The whole. Whoever joined sets its exports and source hash.
+    /// Returns the joined artifact. The caller sets its exports and source hash.
     pub fn finish(self) -> Artifact {
         self.whole
     }
 }
 
-/// What of one part has a new number already.
+/// The new numbers given so far to items of one part.
 struct Moved<'a> {
     part: &'a Artifact,
     functions: HashMap<u32, u32>,

@@ -1,5 +1,5 @@
-//! The contract between the parts of PTC: what an instruction, an artifact, a builtin, a limit
-//! and a diagnostic are. The compiler writes these types, the VM runs them, tools list and check them.
+//! The contract between the parts of PTC: instructions, artifacts, builtins, limits and diagnostics. The compiler
+//! writes these types, the VM runs them, tools list and check them.
 //!
 //! This crate neither compiles nor runs anything: it depends on none of the others and does no I/O.
 //!

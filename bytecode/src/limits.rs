@@ -2,7 +2,7 @@
 
 macro_rules! limits {
     ($($(#[doc = $doc:literal])* $name:ident: $unit:ident = $default:expr, max $ceiling:expr;)*) => {
-        /// What a run may use. Limits are on by default; a host changes fields by name.
+        /// The limits of a run. All are on by default; a host changes fields by name.
         ///
         /// ```
         /// let limits = ptc_bytecode::Limits { fuel: 1_000, ..Default::default() };
@@ -31,15 +31,15 @@ macro_rules! limits {
         ];
 
         impl Limits {
-            /// The defaults, for constants.
+            /// The defaults, usable in constants.
             pub const DEFAULT: Limits = Limits { $($name: $default,)* };
 
-            /// The value of the limit called `name`.
+            /// Returns the value of the limit called `name`.
             pub fn get(&self, name: &str) -> Option<u64> {
                 match name { $(stringify!($name) => Some(self.$name),)* _ => None }
             }
 
-            /// Sets the limit called `name`; false when there is none.
+            /// Sets the limit called `name`; false if there is none.
             pub fn set(&mut self, name: &str, value: u64) -> bool {
                 match name { $(stringify!($name) => { self.$name = value; true })* _ => false }
             }
@@ -47,14 +47,14 @@ macro_rules! limits {
     };
 }
 
-/// What a limit counts.
+/// The unit of a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Bytes of memory or text.
     Bytes,
-    /// Milliseconds by the clock.
+    /// Milliseconds of wall-clock time.
     Millis,
-    /// Things.
+    /// A plain count.
     Count,
 }
 
@@ -63,13 +63,13 @@ pub enum Unit {
 pub struct LimitRow {
     /// Field name; users write `limits.<name>`.
     pub name: &'static str,
-    /// What it counts.
+    /// Unit of the value.
     pub unit: Unit,
-    /// Value when the host says nothing.
+    /// Value unless the host sets one.
     pub default: u64,
     /// Largest value a host may set.
     pub ceiling: u64,
-    /// What it bounds.
+    /// Description of what it bounds.
     pub doc: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! Which registers may still be read: the roots of a frame.
+//! Liveness of registers, which gives the roots of a frame: the registers that may still be read.
 //!
-//! The collector asks this of every frame on the stack, so the answer for each instruction is
-//! worked out once per code block and kept in as few words as the frame has registers for.
+//! The collector needs it for every frame on the stack, so it is computed once per code block and stored in as few
+//! words as the frame needs.
 
 use crate::artifact::CodeBlock;
 use crate::flow::{Segment, Work, segments};
@@ -27,15 +27,14 @@ use crate::regset::RegSet;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// Words per set; most frames need one. Behind each other stand the sets before and after each
-    /// instruction in turn.
+    /// Words per set; most frames need one. The sets before and after each instruction follow each other in turn.
     stride: usize,
     words: Vec<u64>,
 }
 
 impl Liveness {
-    /// Works out the sets for `code`. If its jumps are too tangled for that to take linear time,
-    /// which only happens on purpose, every register counts as read.
+    /// Computes the sets for `code`. If its jumps are too tangled for linear time, which only happens on purpose,
+    /// every register counts as read.
     pub fn of(code: &CodeBlock) -> Liveness {
         let segments = segments(code);
         let mut heads = vec![RegSet::default(); segments.len()];
@@ -54,14 +53,14 @@ impl Liveness {
         live
     }
 
-    /// The registers that may be read by the instruction at `pc` or later, before being written.
+    /// Returns the registers that may be read by the instruction at `pc` or later, before being written.
     pub fn live_before(&self, pc: usize) -> RegSet {
         self.get(pc * 2)
     }
 
-    /// The registers whose present value is needed behind the instruction at `pc`: those that may
-    /// be read later, less those it writes. Of a frame that waits for a call to return, these are
-    /// the roots, since the result will replace `base`.
+    /// Returns the registers whose present value is needed behind the instruction at `pc`: those that may be read
+    /// later, except those it writes. For a frame that waits for a call to return, these are the roots, since the
+    /// result will replace `base`.
     pub fn live_after(&self, pc: usize) -> RegSet {
         self.get(pc * 2 + 1)
     }
@@ -79,8 +78,8 @@ impl Liveness {
     }
 }
 
-/// Walks all segments from the last; true if a segment that jumps backward has to see what was
-/// found, so that it must be done again. Sets only grow, so this comes to an end.
+/// Walks all segments from the last; true if the sets at a backward jump's target grew, so another sweep is needed.
+/// Sets only grow, so this terminates.
 fn sweep(ops: &[Op], segments: &[Segment], heads: &mut [RegSet]) -> bool {
     let mut news = false;
     for index in (0..segments.len()).rev() {
@@ -96,12 +95,12 @@ fn sweep(ops: &[Op], segments: &[Segment], heads: &mut [RegSet]) -> bool {
 fn walk(ops: &[Op], segment: &Segment, heads: &[RegSet], mut visit: impl FnMut(usize, RegSet, RegSet)) {
     let head = |at: Option<u32>| at.map_or(RegSet::default(), |at| heads[at as usize]);
     let mut next = head(segment.falls);
-    // A jump away leaves what the last instruction would write: an iteration that is over has no
-    // element to give, so the register keeps what it has.
+    // A jump away does not write the last instruction's output: a finished iteration has no element to give, so the
+    // register keeps its value.
     let mut jumped = head(segment.jumps);
     for pc in segment.range().rev() {
         let written = ops[pc].write_set();
-        // A `Try` that jumps leaves the exception where its result would have been.
+        // A `Try` that jumps puts the exception where its result would have been.
         let jumped_to = if matches!(ops[pc], Op::Try { .. }) { jumped.without(written) } else { jumped };
         let after = next.without(written).union(jumped_to);
         let before = after.union(ops[pc].read_set());

@@ -1,7 +1,7 @@
-//! What a prelude says about itself: its namespaces, what it exports, and what it needs.
+//! The manifest of a prelude: its namespaces, its exports, and what it needs.
 //!
-//! The manifest of a file is a claim. [`verify_prelude`](crate::verify_prelude) recomputes from the
-//! bytecode what can be recomputed, and refuses a file whose manifest says otherwise.
+//! A manifest in a file is a claim. [`verify_prelude`](crate::verify_prelude) recomputes what it can from the bytecode,
+//! and refuses a file whose manifest differs.
 
 use crate::encode::to_bytes;
 use crate::uses::UseRecord;
@@ -13,32 +13,32 @@ use sha2::{Digest, Sha256};
 pub struct Manifest {
     /// Version of the compiler that wrote it.
     pub compiler: String,
-    /// See [`abi`](crate::abi).
+    /// Number of the instruction set: see [`abi`](crate::abi).
     pub abi: u32,
-    /// SHA-256 of the source; of a bundle, of the hashes of its components in order.
+    /// SHA-256 of the source; for a bundle, of the hashes of its components in order.
     pub source_hash: [u8; 32],
-    /// SHA-256 of namespaces and exports: changes when what programs see or what is needed changes.
+    /// SHA-256 of namespaces and exports: changes when the part that programs see, or its requirements, change.
     pub interface_hash: [u8; 32],
     /// SHA-256 of the code section.
     pub code_hash: [u8; 32],
-    /// By name.
+    /// Namespaces, sorted by name.
     pub namespaces: Vec<NamespaceRecord>,
-    /// In the order of the source.
+    /// Exports, in the order of the source.
     pub exports: Vec<ExportRecord>,
-    /// The sources it was made of, if there were several.
+    /// Sources it was compiled from, if there were several.
     pub components: Vec<Component>,
-    /// The builtins the code calls, by name.
+    /// Builtins the code calls, sorted by name.
     pub imports: Vec<ImportRecord>,
-    /// How large the code is.
+    /// Size of the code.
     pub totals: Totals,
-    /// The namespaces of other preludes that the code calls, by name. In a file they have a section of their own.
+    /// Namespaces of other preludes that the code calls, sorted by name. In a file they have a section of their own.
     #[serde(skip)]
     pub uses: Vec<UseRecord>,
 }
 
 impl Manifest {
-    /// The identity of the whole: changes with the source, the interface, the code, what it uses or the instruction
-    /// set. Of a manifest that was verified, it covers everything that decides what programs get.
+    /// Computes the identity of the whole: changes with the source, the interface, the code, the preludes it uses
+    /// or the instruction set. For a verified manifest it covers everything that decides a program's results.
     pub fn artifact_hash(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update("ptc-art-2");
@@ -46,8 +46,8 @@ impl Manifest {
         hash.update(self.source_hash);
         hash.update(self.interface_hash);
         hash.update(self.code_hash);
-        // The code section lists the function of each export, but not its constant: without these, two constants could
-        // trade places under the same hash.
+        // The code section lists the function of each export, but not its constant: without these, two constants
+        // could trade places under the same hash.
         let constants = self.exports.iter().filter_map(|export| match export.target {
             Target::Data(id) => Some(id),
             Target::Function(_) | Target::Made(_) => None,
@@ -57,7 +57,7 @@ impl Manifest {
         hash.finalize().into()
     }
 
-    /// What [`Manifest::interface_hash`] must be.
+    /// Computes [`Manifest::interface_hash`].
     pub fn computed_interface_hash(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update("ptc-iface-1");
@@ -76,8 +76,8 @@ impl Manifest {
         hash.finalize().into()
     }
 
-    /// Checks that programs see the same in both, effects aside: those are the compiler's judgement, and a later
-    /// compiler may judge better.
+    /// True if programs see the same interface in both, effects aside: those are the compiler's judgement, and a
+    /// later compiler may judge better.
     pub fn has_interface_of(&self, other: &Manifest) -> bool {
         let is_same = |(a, b): (&ExportRecord, &ExportRecord)| {
             a.is_constant() == b.is_constant()
@@ -92,7 +92,7 @@ impl Manifest {
             && self.exports.iter().zip(&other.exports).all(is_same)
     }
 
-    /// What [`Manifest::source_hash`] must be for a prelude of several sources.
+    /// Computes [`Manifest::source_hash`] for a prelude of several sources.
     pub fn bundle_hash(components: &[Component]) -> [u8; 32] {
         let mut hash = Sha256::new();
         for component in components {
@@ -102,7 +102,7 @@ impl Manifest {
     }
 }
 
-/// A hash as lowercase hexadecimal.
+/// Formats a hash as lowercase hexadecimal.
 ///
 /// ```
 /// assert!(ptc_bytecode::hex(&[0xab; 32]).starts_with("abab"));
@@ -111,18 +111,18 @@ pub fn hex(hash: &[u8; 32]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// One namespace.
+/// One namespace of a prelude.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NamespaceRecord {
-    /// Its name.
+    /// Name of the namespace.
     pub name: String,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<String>,
-    /// What its exports have unless they say otherwise.
+    /// Default visibility of its exports.
     pub visibility: Visibility,
 }
 
-/// Where an export is shown.
+/// The places where an export is listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Visibility {
     /// In the prompt and by discovery.
@@ -132,7 +132,7 @@ pub enum Visibility {
 }
 
 impl Visibility {
-    /// As the source spells it, without the colon.
+    /// Returns the name as in the source, without the colon.
     pub fn name(self) -> &'static str {
         match self {
             Visibility::Prompt => "prompt",
@@ -151,18 +151,18 @@ impl Visibility {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Effects {
     // Files hold the position of a variant, so new ones go to the end and the order is `strength`.
-    /// It only looks.
+    /// Only reads.
     Read,
-    /// Nobody knows.
+    /// Not known.
     Unknown,
-    /// It changes something.
+    /// Changes something.
     Write,
-    /// It reaches no tool at all.
+    /// Reaches no tool at all.
     Pure,
 }
 
 impl Effects {
-    /// As metadata spells it, without the colon.
+    /// Returns the name as in metadata, without the colon.
     pub fn name(self) -> &'static str {
         match self {
             Effects::Pure => "pure",
@@ -172,8 +172,8 @@ impl Effects {
         }
     }
 
-    /// True for a call that has to be treated as a write: it writes, or nobody knows. Every guard, ledger and
-    /// read-only mode decides by this.
+    /// True for a call that has to be treated as a write: it writes, or its effect is unknown. Every guard, ledger
+    /// and read-only mode decides by this.
     pub fn may_write(self) -> bool {
         self > Effects::Read
     }
@@ -200,7 +200,7 @@ impl PartialOrd for Effects {
     }
 }
 
-/// What an export is.
+/// The definition behind an export.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Target {
     /// A function, by its number.
@@ -214,62 +214,61 @@ pub enum Target {
 /// One public export.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExportRecord {
-    /// Its namespace.
+    /// Namespace it belongs to.
     pub namespace: String,
-    /// Its name in the namespace.
+    /// Name within the namespace.
     pub symbol: String,
-    /// Parameters of each arity as they are shown; `&` stands before a rest parameter. Empty for a
-    /// constant.
+    /// Parameters of each arity as they are shown; `&` comes before a rest parameter. Empty for a constant.
     pub params: Vec<Vec<String>>,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<String>,
-    /// Where it is shown.
+    /// Places where it is listed.
     pub visibility: Visibility,
-    /// Effect as far as the source tells: `:read` or `:write` if the author says so, pure if it reaches no
-    /// tool, else unknown until it is attached to a run that knows the effects of its tools.
+    /// Effect as far as the source tells: `:read` or `:write` if the author says so, pure if it reaches no tool,
+    /// else unknown until attached to a run that knows the effects of its tools.
     pub effect: Effects,
-    /// The one operation behind it, if there is one.
+    /// The only operation behind it, if there is exactly one.
     pub provider_ref: Option<String>,
-    /// What must be granted before anything runs: `tool:x`, `upstream:server/tool`. Sorted.
+    /// Grants needed before anything runs: `tool:x`, `upstream:server/tool`. Sorted.
     pub requires: Vec<String>,
-    /// The tools it may call, by the names they are granted under. Sorted.
+    /// Tools it may call, by the names they are granted under. Sorted.
     pub tool_refs: Vec<String>,
-    /// Whether it calls upstream operations that only a run knows.
+    /// True if it calls upstream operations that are only known at run time.
     pub dynamic: bool,
-    /// The granted data it reads. Sorted.
+    /// Granted data it reads. Sorted.
     pub data_keys: Vec<String>,
-    /// What it is.
+    /// Function or constant it stands for.
     pub target: Target,
 }
 
 impl ExportRecord {
-    /// `ns/name`, as programs write it.
+    /// Returns `ns/name`, as programs write it.
     pub fn reference(&self) -> String {
         format!("{}/{}", self.namespace, self.symbol)
     }
 
-    /// Whether it is a constant.
+    /// True for a constant.
     pub fn is_constant(&self) -> bool {
         !matches!(self.target, Target::Function(_))
     }
 
-    /// "function" or "constant".
+    /// Returns "function" or "constant".
     pub fn kind(&self) -> &'static str {
         if self.is_constant() { "constant" } else { "function" }
     }
 
-    /// Whether an arity takes any number of further arguments.
+    /// True if an arity takes any number of further arguments.
     pub fn is_variadic(&self) -> bool {
         self.params.iter().any(|params| params.iter().any(|name| name == "&"))
     }
 
-    /// The fewest arguments it takes.
+    /// Returns the fewest arguments it takes.
     pub fn min_arity(&self) -> usize {
         let fixed = |params: &Vec<String>| params.iter().take_while(|name| *name != "&").count();
         self.params.iter().map(fixed).min().unwrap_or(0)
     }
 
-    /// How it is called, one for each arity: `(find-invoice id)`; a constant is its name.
+    /// Returns its calls, one for each arity: `(find-invoice id)`; for a constant, its name.
     pub fn signatures(&self) -> Vec<String> {
         if self.is_constant() {
             return vec![self.symbol.clone()];
@@ -282,27 +281,27 @@ impl ExportRecord {
     }
 }
 
-/// One source of several.
+/// One source of a prelude that has several.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Component {
-    /// What the host calls it.
+    /// Id given by the host.
     pub id: String,
-    /// Its version there, if it has one.
+    /// Version given by the host, if any.
     pub version: Option<u64>,
-    /// What the host expected the hash of its source to be; the hash unless it said so.
+    /// Hash that the host expected of its source; the actual hash if it expected none.
     pub checksum: String,
     /// SHA-256 of its source.
     pub source_hash: [u8; 32],
-    /// The namespaces it declares, sorted.
+    /// Namespaces it declares, sorted.
     pub namespaces: Vec<String>,
-    /// Where it came from, if the host said so.
+    /// Origin, if the host named one.
     pub origin: Option<String>,
 }
 
-/// A builtin the code calls, and how many arguments it took when the code was compiled.
+/// A builtin the code calls, and the argument counts it took when the code was compiled.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ImportRecord {
-    /// Its name.
+    /// Name of the builtin.
     pub name: String,
     /// Fewest arguments.
     pub min: u32,
@@ -310,15 +309,15 @@ pub struct ImportRecord {
     pub max: Option<u32>,
 }
 
-/// How large the code is.
+/// The size of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// The most registers one function uses.
+    /// Most registers used by one function.
     pub registers: u16,
-    /// Functions.
+    /// Number of functions.
     pub functions: u32,
-    /// Instructions.
+    /// Number of instructions.
     pub instructions: u32,
-    /// Constants.
+    /// Number of constants.
     pub constants: u32,
 }

@@ -1,28 +1,28 @@
-//! Images and documents among data: maps that say what they are, written as MCP writes them.
+//! Images and documents in data: maps of the form that MCP uses.
 //!
 //! ```text
 //! {"type": "image", "mimeType": "image/png", "data": "iVBORw0…"}
 //! {"type": "document", "mimeType": "application/pdf", "data": "JVBERi0…", "name": "offer.pdf"}
 //! ```
 //!
-//! Programs have them as ordinary maps. Whoever shows data to a model shows a placeholder instead of the base64.
+//! Programs see them as ordinary maps. Wherever data is shown to a model, a placeholder replaces the base64.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Bytes of base64 up to which an image can be shown to a model: what providers take.
+/// Maximum size of an image shown to a model, in bytes of base64: the limit of providers.
 const MAX_IMAGE: usize = 5 << 20;
 
-/// Bytes of base64 up to which a document can be shown to a model.
+/// Maximum size of a document shown to a model, in bytes of base64.
 const MAX_DOCUMENT: usize = 12 << 20;
 
-/// Media types of images that models read.
+/// Media types of images that models accept.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Characters of a name that a placeholder has.
+/// Maximum characters of a name in a placeholder.
 const NAME_CHARS: usize = 60;
 
-/// An image, or a document.
+/// Kind of a media item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum MediaKind {
     /// A picture.
@@ -32,7 +32,7 @@ pub enum MediaKind {
 }
 
 impl MediaKind {
-    /// The word for it, in data and in placeholders.
+    /// Returns its word in data and in placeholders.
     pub fn name(self) -> &'static str {
         match self {
             MediaKind::Image => "image",
@@ -41,8 +41,8 @@ impl MediaKind {
     }
 }
 
-/// An image or a document among data. Its [`Display`](fmt::Display) form is the placeholder that models, traces and logs
-/// have for it.
+/// An image or a document in data. Its [`Display`](fmt::Display) form is the placeholder shown to models, traces
+/// and logs.
 ///
 /// ```
 /// use ptc_bytecode::Media;
@@ -54,21 +54,21 @@ impl MediaKind {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Media<'d> {
-    /// Whether it is an image or a document.
+    /// Kind: an image or a document.
     pub kind: MediaKind,
     /// The media type, such as `image/png`.
     pub media_type: &'d str,
-    /// The bytes, in base64.
+    /// Content in base64.
     pub data: &'d str,
-    /// The name of a document.
+    /// Name, of a document.
     pub name: Option<&'d str>,
 }
 
 impl<'d> Media<'d> {
-    /// Entries of the largest map that may be one: servers add annotations.
+    /// Maximum entries of a map that may be an image or a document: servers add annotations.
     pub const MAX_ENTRIES: usize = 8;
 
-    /// The fields of a map as an image or a document, if they are those of one. `text` gives the text of a field.
+    /// Reads the fields of a map as an image or a document; None for other maps. `text` returns the text of a field.
     pub fn of_fields(mut text: impl FnMut(&str) -> Option<&'d str>) -> Option<Media<'d>> {
         let kind = match text("type")? {
             "image" => MediaKind::Image,
@@ -76,7 +76,7 @@ impl<'d> Media<'d> {
             _ => return None,
         };
         let media_type = match text("mimeType")? {
-            // Not registered, and common.
+            // Not a registered type, but common.
             "image/jpg" => "image/jpeg",
             other => other,
         };
@@ -84,7 +84,7 @@ impl<'d> Media<'d> {
         Some(Media { kind, media_type, data: text("data")?, name })
     }
 
-    /// The media type of a file that begins with these bytes, if it is one that models read.
+    /// Guesses the media type of a file from its first bytes; None if models do not accept it.
     ///
     /// ```
     /// use ptc_bytecode::{Media, MediaKind};
@@ -104,7 +104,7 @@ impl<'d> Media<'d> {
         }
     }
 
-    /// Why no model can be shown it, if none can. Nothing is decoded, and what is too large is not even looked at.
+    /// Returns why no model can be shown it, or None. Nothing is decoded, and too large content is not even read.
     pub fn problem(&self) -> Option<Cow<'static, str>> {
         let (is_known, wanted, most) = match self.kind {
             MediaKind::Image => (IMAGES.contains(&self.media_type), "png, jpeg, gif and webp", MAX_IMAGE),
@@ -119,7 +119,7 @@ impl<'d> Media<'d> {
         (!is_base64(self.data)).then(|| "its data is no base64".into())
     }
 
-    /// The placeholder of one that a model cannot be shown.
+    /// Returns the placeholder of an item that models cannot be shown.
     pub fn unseen(&self, why: &str) -> String {
         let shown = self.to_string();
         format!("{}, not shown: {why}>", shown.trim_end_matches('>'))
@@ -140,14 +140,14 @@ impl fmt::Display for Media<'_> {
     }
 }
 
-/// Without the bytes, which fill screens.
+/// Leaves out the content, which would fill screens.
 impl fmt::Debug for Media<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Media({self})")
     }
 }
 
-/// A name that came with data, without what could be taken for words of ours.
+/// Cleans a name that came with data of characters that could fake our own words.
 fn clean(name: &str) -> String {
     let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | '+');
     name.chars().filter(is_plain).take(NAME_CHARS).collect()
@@ -161,7 +161,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// Whether a text is base64 as providers want it: the standard alphabet, padded, on one line.
+/// True for base64 as providers require it: the standard alphabet, padded, on one line.
 fn is_base64(text: &str) -> bool {
     let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');

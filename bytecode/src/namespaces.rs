@@ -1,23 +1,22 @@
-//! Prefixes: which names may be written `prefix/name`, and what they mean.
+//! Namespace prefixes: the names that may be written `prefix/name`, and their meaning.
 //!
-//! There is nothing to load, so a prefix is only another way to write a builtin. A row of the
-//! builtin table may carry the first name of a namespace itself (`str/reverse` is not the bare
-//! `reverse`); those are members without being listed here.
+//! Nothing is loaded, so a prefix is only another way to write a builtin. A row of the builtin table may carry the
+//! first name of a namespace itself (`str/reverse` is not the bare `reverse`); such members are not listed here.
 
 use crate::{BUILTINS, BuiltinId, CONSTANTS, Literal, constant, lookup};
 
 /// One row of [`NAMESPACES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Namespace {
-    /// The prefix as the builtin table has it, then its other spellings.
+    /// The prefix as in the builtin table, then its other spellings.
     pub names: &'static [&'static str],
     /// Bare builtins that are members.
     pub members: &'static [&'static str],
-    /// Members that go by another name in the table.
+    /// Members with another name in the table.
     pub renamed: &'static [(&'static str, &'static str)],
 }
 
-/// What a qualified name stands for.
+/// The meaning of a qualified name.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Meaning {
     /// A function.
@@ -157,10 +156,10 @@ pub const NAMESPACES: &[Namespace] = &[
     Namespace { names: &["ChronoUnit", "java.time.temporal.ChronoUnit"], members: &[], renamed: &[] },
 ];
 
-/// Namespaces of the host and of older spellings: no prelude may declare them, no program define into them.
+/// Namespaces of the host and of older spellings: no prelude may declare them and no program define into them.
 pub const PROTECTED: &[&str] = &["tool", "data", "budget", "ptc.core", "mcp", "ctx", "memory"];
 
-/// Why a prelude may not declare this namespace; None if it may.
+/// Returns why a prelude may not declare this namespace; None if it may.
 ///
 /// ```
 /// use ptc_bytecode::reserved_namespace;
@@ -176,30 +175,30 @@ pub fn reserved_namespace(name: &str) -> Option<&'static str> {
     (is_class || namespace(name).is_some()).then_some("the language has one of that name")
 }
 
-/// Whether this can be the name of a prelude namespace: a plain symbol; dots may stand between its parts.
+/// True if it can be the name of a prelude namespace: a plain symbol, with dots between its parts.
 pub fn is_namespace_name(name: &str) -> bool {
     let part = |part: &str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());
     is_symbol(name) && !name.starts_with(['*', '&', '-', '+']) && name.split('.').all(part)
 }
 
-/// Whether this can be the name of a definition of a prelude.
+/// True if it can be the name of a definition of a prelude.
 pub fn is_definition_name(name: &str) -> bool {
     is_symbol(name) && !name.starts_with('.') && name != "&"
 }
 
-/// A plain symbol as the reader knows it.
+/// True for a plain symbol as the reader knows it.
 fn is_symbol(name: &str) -> bool {
     let is_part = |c: char| !c.is_whitespace() && !c.is_control() && !"()[]{}\"';,/`~@^\\·".contains(c);
     let is_start = |c: char| !c.is_ascii_digit() && !":#%".contains(c);
     (1..=255).contains(&name.len()) && name.starts_with(is_start) && name.chars().all(is_part)
 }
 
-/// The namespace that goes by this prefix.
+/// Looks up a namespace by its prefix.
 pub fn namespace(prefix: &str) -> Option<&'static Namespace> {
     NAMESPACES.iter().find(|space| space.names.contains(&prefix))
 }
 
-/// What `prefix/member` stands for.
+/// Resolves `prefix/member`.
 ///
 /// ```
 /// use ptc_bytecode::{Meaning, lookup, qualified};
@@ -210,7 +209,7 @@ pub fn namespace(prefix: &str) -> Option<&'static Namespace> {
 /// ```
 pub fn qualified(prefix: &str, member: &str) -> Option<Meaning> {
     let space = namespace(prefix)?;
-    // Names of the core library's own are not for programs.
+    // Internal names of the core library are not for programs.
     if member.starts_with('%') {
         return None;
     }
@@ -233,12 +232,12 @@ fn meaning(name: &str) -> Option<Meaning> {
 }
 
 impl Namespace {
-    /// Whether every bare builtin is a member.
+    /// True if every bare builtin is a member.
     pub fn takes_all(&self) -> bool {
         self.members.is_empty() && self.names.contains(&"clojure.core")
     }
 
-    /// Its members in alphabetical order, without other names of the same thing.
+    /// Returns its members in alphabetical order, without aliases.
     pub fn list(&self) -> Vec<&'static str> {
         let own = |name: &'static str| name.strip_prefix(self.names[0])?.strip_prefix('/');
         let rows = BUILTINS.iter().map(|row| row.name).chain(CONSTANTS.iter().map(|row| row.name));
@@ -248,7 +247,7 @@ impl Namespace {
         all
     }
 
-    /// Every member, other names included.
+    /// Returns every member, aliases included.
     pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
         self.list().into_iter().chain(self.renamed.iter().map(|(alias, _)| *alias))
     }

@@ -1,13 +1,13 @@
-//! The known name that is most like one that is not: "did you mean".
+//! Finds the known name most similar to an unknown one: "did you mean".
 
 /// Longest name worth comparing; also the width of the bit sets below.
 const MAX_LEN: usize = 64;
 
-/// The candidate most like `name`, if any is like enough.
+/// Returns the candidate most similar to `name`, if any is similar enough.
 ///
-/// The same name in another spelling (`group_by`, `groupBy`) wins at once. Otherwise likeness is the
-/// Jaro similarity, 0.3 more if one is a permutation of the other, 0.05 less per character of
-/// difference in length; it must exceed 0.8, or the bare Jaro similarity 0.85. Ties go to the first.
+/// Another spelling of the name (`group_by`, `groupBy`) wins at once. Otherwise the score is the Jaro similarity,
+/// plus 0.3 for a permutation, minus 0.05 per character of difference in length; it must exceed 0.8, or the bare
+/// Jaro similarity 0.85. Ties go to the first.
 ///
 /// ```
 /// use ptc_bytecode::nearest;
@@ -36,7 +36,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(_, candidate)| candidate)
 }
 
-/// How alike two names are, to put names in order: the more alike, the higher. Only the first 64 bytes count.
+/// Scores the similarity of two names for ranking; higher is more alike. Only the first 64 bytes count.
 ///
 /// ```
 /// use ptc_bytecode::likeness;
@@ -50,14 +50,14 @@ fn first(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LEN)]
 }
 
-/// The likeness of two names, and their bare Jaro similarity.
+/// Returns the score of two names, and their bare Jaro similarity.
 fn scores(name: &str, candidate: &str) -> (f64, f64) {
     let jaro = jaro(name.as_bytes(), candidate.as_bytes());
     let score = jaro - 0.05 * name.len().abs_diff(candidate.len()) as f64;
     (if is_permutation(name, candidate) { score + 0.3 } else { score }, jaro)
 }
 
-/// `group_by` and `groupBy` as `group-by`.
+/// Spells `group_by` and `groupBy` as `group-by`.
 fn kebab(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for c in name.chars() {
@@ -87,7 +87,7 @@ fn is_permutation(a: &str, b: &str) -> bool {
     sorted(a) == sorted(b)
 }
 
-/// Jaro similarity of two texts of at most 64 bytes: 1 for equal ones, 0 for nothing in common.
+/// Returns the Jaro similarity of two texts of at most 64 bytes: 1 for equal ones, 0 for nothing in common.
 fn jaro(a: &[u8], b: &[u8]) -> f64 {
     let window = (a.len().max(b.len()) / 2).saturating_sub(1);
     let (mut matched_a, mut matched_b) = (0u64, 0u64);

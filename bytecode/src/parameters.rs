@@ -1,6 +1,6 @@
 //! Names of the parameters of builtins, as `doc`, completion and the reference page show them.
 //!
-//! They belong to the rows of the builtin table, and stand apart from it because most are shared.
+//! The rows are apart from the builtin table because most parameter lists are shared.
 
 use crate::Builtin;
 use std::collections::HashMap;
@@ -219,7 +219,7 @@ const PARAMETERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Builtin {
-    /// The parameter lists, one for each way of calling it: `f coll` and `f init coll` for `reduce`.
+    /// Returns the parameter lists, one for each way of calling: `f coll` and `f init coll` for `reduce`.
     ///
     /// ```
     /// let row = ptc_bytecode::lookup("reduce").unwrap().row().unwrap();
@@ -233,7 +233,7 @@ impl Builtin {
         BY_NAME.get(self.name).copied().unwrap_or(&[])
     }
 
-    /// How it is called, such as `(reduce f init coll)`, one for each way.
+    /// Returns the calls, such as `(reduce f init coll)`, one for each parameter list.
     pub fn signatures(&self) -> Vec<String> {
         self.parameters()
             .iter()
@@ -247,7 +247,7 @@ mod tests {
     use super::PARAMETERS;
     use crate::{BUILTINS, lookup};
 
-    /// Whether one of the lists takes `n` arguments.
+    /// True if one of the lists takes `n` arguments.
     fn takes(lists: &[&str], n: usize) -> bool {
         lists.iter().any(|list| {
             let words: Vec<&str> = list.split_whitespace().collect();
@@ -260,7 +260,7 @@ mod tests {
         for row in BUILTINS.iter().filter(|row| !row.name.starts_with('%')) {
             let lists = row.parameters();
             assert!(!lists.is_empty(), "`{}` needs its parameters in PARAMETERS of parameters.rs", row.name);
-            // Pairs come two at a time, so not every number between has a list.
+            // Pairs come two at a time, so some numbers in between have no list.
             let most = row.max.map_or(row.min as usize + 4, |max| max as usize);
             for n in [row.min as usize, most] {
                 assert!(takes(lists, n), "{lists:?} of `{}` leave {n} arguments out", row.name);

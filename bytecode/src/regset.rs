@@ -18,20 +18,20 @@ impl RegSet {
     /// Every register.
     pub const ALL: RegSet = RegSet([u64::MAX; RegSet::WORDS]);
 
-    /// The registers below `end`.
+    /// Returns the registers below `end`.
     pub fn below(end: u16) -> RegSet {
         let mut set = RegSet::default();
         set.insert_run(0, end);
         set
     }
 
-    /// Whether `reg` is in the set.
+    /// True if `reg` is in the set.
     #[inline]
     pub fn contains(&self, reg: u8) -> bool {
         self.0[(reg >> 6) as usize] >> (reg & 63) & 1 == 1
     }
 
-    /// Whether the set is empty.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; RegSet::WORDS]
     }
@@ -53,7 +53,7 @@ impl RegSet {
         }
     }
 
-    /// Takes out `count` registers from `first` on.
+    /// Removes `count` registers from `first` on.
     #[inline]
     pub fn remove_run(&mut self, first: u8, count: u16) {
         for (word, mask) in self.0.iter_mut().zip(run_masks(first, count)) {
@@ -61,7 +61,7 @@ impl RegSet {
         }
     }
 
-    /// The lowest of `count` registers from `first` on that is not in the set.
+    /// Returns the lowest of `count` registers from `first` on that is not in the set.
     #[inline]
     pub(crate) fn first_missing(&self, first: u8, count: u16) -> Option<u8> {
         if count == 1 {
@@ -71,24 +71,24 @@ impl RegSet {
         (u16::from(first)..end).map(|reg| reg as u8).find(|reg| !self.contains(*reg))
     }
 
-    /// The registers in the set, rising.
+    /// Iterates over the registers in the set, rising.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=255u8).filter(|reg| self.contains(*reg))
     }
 
-    /// The registers in either set.
+    /// Returns the registers in either set.
     #[inline]
     pub fn union(self, other: RegSet) -> RegSet {
         self.zip(other, |a, b| a | b)
     }
 
-    /// The registers in both sets.
+    /// Returns the registers in both sets.
     #[inline]
     pub fn intersection(self, other: RegSet) -> RegSet {
         self.zip(other, |a, b| a & b)
     }
 
-    /// The registers in this set and not in `other`.
+    /// Returns the registers in this set and not in `other`.
     #[inline]
     pub fn without(self, other: RegSet) -> RegSet {
         self.zip(other, |a, b| a & !b)
@@ -103,7 +103,7 @@ impl RegSet {
         &self.0
     }
 
-    /// A set from its lowest words; missing ones are empty.
+    /// Makes a set from its lowest words; missing ones are empty.
     pub(crate) fn from_words(words: &[u64]) -> RegSet {
         RegSet(std::array::from_fn(|i| words.get(i).copied().unwrap_or(0)))
     }
@@ -115,7 +115,7 @@ impl std::fmt::Debug for RegSet {
     }
 }
 
-/// The bits of each word that the run covers.
+/// Returns the bits of each word that the run covers.
 #[inline]
 fn run_masks(first: u8, count: u16) -> [u64; RegSet::WORDS] {
     let (from, to) = (u32::from(first), (u32::from(first) + u32::from(count)).min(256));

@@ -1,21 +1,21 @@
-//! What exports give back, as far as their source tells, so that programs are held against it before they run.
+//! Return values of exports, as far as their source tells, so that programs can be checked before they run.
 //!
-//! It cannot be worked out from the code, so a file that says it is believed only by those who believe its definitions.
+//! They cannot be derived from the code, so they are trusted only as far as the file's definitions are.
 
 use crate::artifact::ToolName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Most nodes of one export, and most fields of a map.
+/// Maximum nodes of one export, and maximum fields of a map.
 const MAX_NODES: usize = 256;
 const MAX_FIELDS: usize = 256;
 
 /// The key of a field.
 #[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub struct Key {
-    /// Without the colon of a keyword.
+    /// Name, without the colon of a keyword.
     pub name: Box<str>,
-    /// Whether it is a keyword; otherwise it is a string.
+    /// True for a keyword, false for a string.
     pub is_keyword: bool,
 }
 
@@ -28,43 +28,43 @@ impl fmt::Display for Key {
     }
 }
 
-/// What one export gives back: the last of its nodes, which are made of those before them. Nothing is known of an
-/// export without nodes.
+/// The return value of one export: the last of its nodes, which are made of those before them. Without nodes,
+/// nothing is known about the export.
 ///
-/// A list of numbers and not a tree, since a file could nest a tree deeper than any stack.
+/// A list of numbers instead of a tree, since a file could nest a tree deeper than any stack.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Returns(pub Vec<Returned>);
 
-/// A part of what is given back.
+/// A part of a return value. Numbers are indexes of earlier nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Returned {
-    /// Anything.
+    /// Any value.
     Anything,
-    /// A list of these.
+    /// A list whose elements are this node.
     List(u32),
-    /// A map with these keys, and those of the map it was made from if there is one.
+    /// A map with these keys, plus those of the map it was made from, if any.
     Map {
-        /// The map it was made from.
+        /// Map it was made from.
         base: Option<u32>,
-        /// Its keys and values.
+        /// Keys and their values.
         fields: Vec<(Key, u32)>,
     },
-    /// Granted data.
+    /// Granted data of this name.
     Data(Box<str>),
-    /// The answer of a tool.
+    /// The reply of a tool.
     Answer(ToolName),
-    /// The value of a field.
+    /// The value of a field of a node.
     Field(u32, Key),
-    /// Every element of a list; every entry of a map.
+    /// Every element of a list, or every entry of a map.
     Each(u32),
-    /// An element by its position.
+    /// The element of a node at a position.
     Nth(u32, u32),
     /// Every value of a map.
     Values(u32),
 }
 
 impl Returns {
-    /// Whether every node is made of those before it, and there are not too many.
+    /// True if every node is made of earlier ones and there are not too many.
     pub(crate) fn is_sound(&self) -> bool {
         let is_large =
             |node: &Returned| matches!(node, Returned::Map { fields, .. } if fields.len() > MAX_FIELDS);
@@ -73,7 +73,7 @@ impl Returns {
             && self.0.iter().enumerate().all(|(at, node)| node.parts().all(|part| (part as usize) < at))
     }
 
-    /// The texts in it.
+    /// Iterates over its texts.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flat_map(|node| {
             let (first, second, keys): (_, _, &[(Key, u32)]) = match node {
@@ -89,7 +89,7 @@ impl Returns {
 }
 
 impl Returned {
-    /// The nodes it is made of.
+    /// Iterates over the nodes it is made of.
     fn parts(&self) -> impl Iterator<Item = u32> {
         let (one, fields): (_, &[(Key, u32)]) = match self {
             Returned::Anything | Returned::Data(_) | Returned::Answer(_) => (None, &[]),

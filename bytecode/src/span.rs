@@ -1,4 +1,4 @@
-//! Positions in source text: byte ranges, and the lines and columns people read.
+//! Positions in source text: byte ranges, and lines and columns for people.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,30 +12,30 @@ pub struct Span {
 }
 
 impl Span {
-    /// The range from `start` up to, not including, `end`.
+    /// Makes the range from `start` up to, not including, `end`.
     pub fn new(start: usize, end: usize) -> Span {
         // Sources are capped far below 4 GiB (`limits.source_bytes`), so saturating never shows.
         let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Span { start: clip(start), end: clip(end) }
     }
 
-    /// The smallest span that covers both.
+    /// Returns the smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// Length of the text under this span, in bytes.
+    /// Returns the length of the text under this span, in bytes.
     pub fn bytes(self) -> usize {
         self.end.saturating_sub(self.start) as usize
     }
 
-    /// The text under this span; empty if the span does not fit `source`.
+    /// Returns the text under this span; empty if the span does not fit `source`.
     pub fn text(self, source: &str) -> &str {
         source.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 }
 
-/// A place as people count: both from 1, columns in characters.
+/// A place as people count: line and column from 1, columns in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Place {
     /// Line, from 1.
@@ -44,7 +44,7 @@ pub struct Place {
     pub column: u32,
 }
 
-/// Line and column of byte `offset` in `source`.
+/// Returns line and column of byte `offset` in `source`.
 ///
 /// ```
 /// use ptc_bytecode::{place_of, Place};
@@ -63,12 +63,12 @@ pub fn place_of(source: &str, offset: u32) -> Place {
     }
 }
 
-/// A byte order mark is no character of the first line.
+/// Strips a byte order mark, which is no character of the first line.
 fn without_mark(source: &str) -> &str {
     source.strip_prefix('\u{feff}').unwrap_or(source)
 }
 
-/// The whole source line (1-based), without its line break; empty when there is no such line.
+/// Returns the whole source line (1-based) without its line break; empty if there is no such line.
 pub(crate) fn line_text(source: &str, line: u32) -> &str {
     without_mark(source).split('\n').nth(line.saturating_sub(1) as usize).unwrap_or("").trim_end_matches('\r')
 }

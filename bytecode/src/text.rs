@@ -1,12 +1,10 @@
-//! Scalars as text, the way programs print them. The machine prints values with it, hosts print owned
-//! data.
+//! Scalars as text, as programs print them. The machine prints values with it, and hosts print owned data.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Text that somebody else wrote, safe to show on a terminal or in a log: characters that would steer a terminal or
-/// turn the direction of writing become visible ones. Ends of lines and tabs stay. One character stays one
-/// character, so columns hold.
+/// Makes untrusted text safe for a terminal or a log: characters that would steer a terminal or change the writing
+/// direction become visible ones. Line ends and tabs stay. Each character stays one character, so columns hold.
 ///
 /// ```
 /// assert_eq!(ptc_bytecode::text::visible("a\tb\u{1b}[2J"), "a\tb␛[2J");
@@ -23,7 +21,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             c if is_fine(c) => c,
             '\r' if rest.peek() == Some(&'\n') => c,
             '\u{7f}' => '␡',
-            // Pictures of the others stand in a block of their own, in the same order.
+            // Pictures of the other control characters are a Unicode block of their own, in the same order.
             c if c < ' ' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
             _ => char::REPLACEMENT_CHARACTER,
         });
@@ -31,13 +29,13 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Characters that turn the direction of what follows: with them, text can look like another.
+/// True for characters that change the direction of the text behind them: with them, text can look like another.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character does something to a text other than stand in it: control characters, line and paragraph
-/// separators, marks that turn the direction of what follows, and characters nobody sees.
+/// True for a character that acts on text instead of showing: control characters, line and paragraph separators,
+/// direction marks, and invisible characters.
 ///
 /// ```
 /// use ptc_bytecode::text::is_hidden;
@@ -53,13 +51,13 @@ pub fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Writing to a `String` does not fail.
+/// Formats into a `String`, which cannot fail.
 fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(args);
 }
 
-/// A float in the shortest form that reads back as the same: plain for 1e-3 ≤ |x| < 1e7, else with
-/// an exponent.
+/// Writes a float in the shortest form that reads back as the same number: plain for 1e-3 ≤ |x| < 1e7, else with an
+/// exponent.
 ///
 /// ```
 /// let mut out = String::new();
@@ -85,7 +83,7 @@ pub fn write_float(x: f64, out: &mut String) {
     }
 }
 
-/// Text in quotes, as the reader takes it back.
+/// Writes text in quotes, as the reader accepts it.
 pub fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -102,7 +100,7 @@ pub fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// `2024-05-01`, by days since 1970-01-01 in the proleptic Gregorian calendar.
+/// Writes a day as `2024-05-01`, from days since 1970-01-01 in the proleptic Gregorian calendar.
 pub fn write_day(days: i64, out: &mut String) {
     // Eras of 400 years, in years that begin in March so that the leap day is the last.
     let days = days + 719_468;
@@ -121,7 +119,7 @@ pub fn write_day(days: i64, out: &mut String) {
     write_to(out, format_args!("-{month:02}-{day:02}"));
 }
 
-/// `2024-05-01T08:00:00Z`, with three or six decimals if it has any.
+/// Writes an instant as `2024-05-01T08:00:00Z`, with three or six decimals if it has a fraction.
 pub fn write_instant(micros: i64, out: &mut String) {
     let seconds = micros.div_euclid(1_000_000);
     let micros = micros.rem_euclid(1_000_000);

@@ -1,44 +1,44 @@
-//! The calls that were under way when a program failed.
+//! Call traces: the calls under way when a program failed.
 
 use crate::span::{Span, place_of};
 use crate::text::visible;
 use serde::{Deserialize, Serialize};
 
-/// Calls that are told before and after those that are left out.
+/// Calls kept at the inner end of a trace; `OUTERMOST` bounds the outer end.
 const INNERMOST: usize = 6;
 const OUTERMOST: usize = 4;
 
-/// The longest name of a function that is told, in bytes.
+/// Maximum length of a function name in a trace, in bytes.
 const MAX_NAME: usize = 256;
 
-/// A call of a function that had not ended.
+/// A call that had not returned.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CallFrame {
-    /// The name of the function, that of an export with its namespace; None for one without a name.
+    /// Name of the function, with its namespace for an export; None if it has none.
     pub function: Option<String>,
-    /// The function of the library that called it for the program, such as `map`.
+    /// Library function that made the call for the program, such as `map`.
     pub by: Option<String>,
-    /// The element that was walked where it was called, counted from 0.
+    /// Index of the element being processed at the call, from 0.
     pub index: Option<u64>,
-    /// Where it was called, if that is in the program.
+    /// Place of the call, if it is in the program.
     pub span: Option<Span>,
 }
 
-/// The calls that led to the place of an error, at most ten of them.
+/// The calls that led to an error, at most ten of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Trace {
-    /// The element that was walked at the place of the error, counted from 0.
+    /// Index of the element being processed at the error, from 0.
     pub index: Option<u64>,
-    /// The innermost calls, the last first.
+    /// Innermost calls, the last first.
     pub inner: Vec<CallFrame>,
-    /// Number of calls between them that are left out.
+    /// Number of calls left out between `inner` and `outer`.
     pub left_out: u64,
-    /// The outermost calls, if some are left out.
+    /// Outermost calls, if some are left out.
     pub outer: Vec<CallFrame>,
 }
 
 impl Trace {
-    /// Adds the call around all others. A name that is longer than anybody reads is left out.
+    /// Adds the call around all others. An overlong name is dropped.
     pub fn push(&mut self, mut call: CallFrame) {
         call.function.take_if(|name| name.len() > MAX_NAME);
         if self.inner.len() < INNERMOST {
@@ -51,7 +51,7 @@ impl Trace {
         }
     }
 
-    /// Whether it could have been made by a run: a file may say anything.
+    /// True if a run could have made it: a file may claim anything.
     pub fn is_sound(&self) -> bool {
         let is_short = |text: &Option<String>| text.as_ref().is_none_or(|text| text.len() <= MAX_NAME);
         self.inner.len() <= INNERMOST
@@ -59,12 +59,12 @@ impl Trace {
             && self.inner.iter().chain(&self.outer).all(|call| is_short(&call.function) && is_short(&call.by))
     }
 
-    /// Whether there is nothing to tell.
+    /// True if there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.index.is_none() && self.inner.is_empty()
     }
 
-    /// A line for each call, the innermost first.
+    /// Renders one line per call, the innermost first.
     ///
     /// ```
     /// use ptc_bytecode::{CallFrame, Span, Trace};

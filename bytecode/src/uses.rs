@@ -1,28 +1,28 @@
-//! What a prelude uses of other preludes.
+//! The uses of a prelude: exports of other preludes that its code calls.
 //!
 //! Code reaches an export of another prelude through a definition of the run. Its name begins with a mark that no
-//! program can write, so that nothing a program or a session defines takes its place.
+//! program can write, so no definition of a program or session can replace it.
 
 use crate::encode::to_bytes;
 use crate::manifest::{ExportRecord, Manifest};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Begins the name of a definition that stands for an export: a reader never gives a symbol with it.
+/// First character of a definition that stands for an export; the reader never makes a symbol with it.
 const MARK: char = '^';
 
-/// A namespace of another prelude that the code of this one calls, as it was when this one was compiled.
+/// A namespace of another prelude that the code calls, as it was at compile time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UseRecord {
-    /// Its name.
+    /// Name of the namespace.
     pub namespace: String,
-    /// [`Manifest::hash_of_namespace`]: must still be the same where both are attached.
+    /// [`Manifest::hash_of_namespace`], which must still be equal where both are attached.
     pub interface_hash: [u8; 32],
     /// [`Manifest::artifact_hash`] of the prelude that declared it; another one with the same interface will do.
     pub artifact_hash: [u8; 32],
 }
 
-/// The definition by which code reaches an export of another prelude.
+/// Returns the definition by which code reaches an export of another prelude.
 ///
 /// ```
 /// use ptc_bytecode::{used_as, used_export};
@@ -33,14 +33,14 @@ pub fn used_as(reference: &str) -> String {
     format!("{MARK}{reference}")
 }
 
-/// The export that a definition of this name stands for; None for a definition of a program.
+/// Returns the export behind a definition of this name; None for a definition of a program.
 pub fn used_export(definition: &str) -> Option<&str> {
     definition.strip_prefix(MARK)
 }
 
 impl Manifest {
-    /// The identity of one namespace for preludes that use it: names, signatures and effects of its exports. Their
-    /// order, docs and code do not count.
+    /// Computes the identity of one namespace for preludes that use it: names, signatures and effects of its
+    /// exports. Their order, docs and code do not count.
     ///
     /// ```
     /// use ptc_bytecode::Manifest;

@@ -1,8 +1,8 @@
-//! The only way from an [`Artifact`], which anyone may have written, to a [`Verified`] one, which
-//! the VM may trust: every id exists, every register is inside the frame and written before it is
-//! read, every jump lands where it is paid for.
+//! Verification: the only way from an [`Artifact`], which anyone may have written, to a [`Verified`] one, which the VM
+//! may trust. Every id exists, every register is inside the frame and written before it is read, and every jump lands
+//! where it is paid for.
 //!
-//! The work is linear in the size of the artifact, also when it was written to be slow to check.
+//! The work is linear in the size of the artifact, even if it was written to be slow to check.
 
 mod assigned;
 mod code;
@@ -31,32 +31,32 @@ pub struct Verified {
     artifact: Artifact,
     builtins: Vec<BuiltinId>,
     blocks: Vec<BlockFacts>,
-    // Made when first asked for: most runs end before they collect anything.
+    // Computed on first use: most runs end before they collect garbage.
     liveness: Vec<OnceLock<Liveness>>,
 }
 
 impl Verified {
-    /// What was verified.
+    /// Returns the verified artifact.
     pub fn artifact(&self) -> &Artifact {
         &self.artifact
     }
 
-    /// The artifact itself, which would have to be verified again.
+    /// Returns the artifact for changes; it would have to be verified again.
     pub fn into_artifact(self) -> Artifact {
         self.artifact
     }
 
-    /// The builtins behind [`Artifact::imports`], in the same order.
+    /// Returns the builtins behind [`Artifact::imports`], in the same order.
     pub fn builtins(&self) -> &[BuiltinId] {
         &self.builtins
     }
 
-    /// One entry per code block of the artifact.
+    /// Returns the facts of each code block of the artifact.
     pub fn blocks(&self) -> &[BlockFacts] {
         &self.blocks
     }
 
-    /// Which registers of a code block may still be read at each of its instructions.
+    /// Returns the registers of a code block that may still be read at each of its instructions.
     ///
     /// # Panics
     ///

@@ -1,5 +1,5 @@
-//! Artifacts made to be slow to check: the work stays linear, so each of these ends soon even in a
-//! debug build. A quadratic check would take hours.
+//! Artifacts made to be slow to check: the work stays linear, so each test ends soon even in a debug build. A quadratic
+//! check would take hours.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn soon<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// A program in which every piece of `piece` instructions is made by its index.
+/// Builds a program from `count` pieces, each made by its index.
 fn repeated(head: &[Op], count: u32, piece: impl Fn(u32) -> Vec<Op>, tail: &[Op]) -> Vec<Op> {
     let mut ops = head.to_vec();
     ops.extend((0..count).flat_map(piece));
@@ -48,7 +48,7 @@ fn a_chain_of_jumps_forward() {
 
 #[test]
 fn a_chain_of_jumps_backward_is_refused_when_long() {
-    // News of what is written goes one link per sweep, from the last link to the first.
+    // Knowledge of written registers moves one link per sweep, from the last link to the first.
     let chain = |links: u32| {
         repeated(
             &[Op::Enter { fuel: 1 }, Op::Jump { to: 4 + 2 * (links - 1) }, Op::Enter { fuel: 1 }, RETURN],
@@ -64,7 +64,7 @@ fn a_chain_of_jumps_backward_is_refused_when_long() {
 
 #[test]
 fn liveness_of_tangled_code_is_generous() {
-    // As above, for news that goes the other way: what the first link reads.
+    // Liveness flows the other way: the read of the first link reaches one more link per sweep.
     let links = MANY / 2;
     let ops = repeated(
         &[Op::Enter { fuel: 1 }, Op::Return { src: 9 }],

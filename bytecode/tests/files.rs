@@ -1,11 +1,11 @@
-//! Artifact files: what is written is read back, and what was changed is refused with a reason.
+//! Artifact files: written files read back, and changed files are refused with a reason.
 
 mod common;
 
 use common::{code_of, reseal, sample};
 use ptc_bytecode::{Artifact, Code, Container, Section, abi, decode, encode, kind, seal, seal_for};
 
-/// The refusal of a sample file after a change, as code and message.
+/// Returns the refusal of a sample file after a change.
 fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> (Code, String) {
     let mut bytes = encode(&sample());
     change(&mut bytes);
@@ -32,7 +32,7 @@ fn files_of_another_kind_are_named() {
     let other = "the file does not start as an artifact does";
     check(|bytes| *bytes = b"(+ 1 2)".to_vec(), Code::BadMagic, other);
     check(|bytes| *bytes = b"P?".to_vec(), Code::BadMagic, other);
-    // What a transfer as text does to line ends.
+    // Damage by a transfer in text mode, which converts line ends.
     check(
         |bytes| {
             bytes.remove(5);
@@ -93,7 +93,7 @@ fn sections_that_do_not_fit_are_refused_although_the_digest_is_right() {
     assert_eq!(refusal(&[section(kind::SOURCE, true)]).message, "the file holds no code");
     let twice = [section(kind::CODE, false), section(kind::CODE, false)];
     assert_eq!(refusal(&twice).message, "the file is damaged: its table of sections is out of order");
-    // Every byte of the table changed, the digest put right.
+    // Every byte of the section table changed, with the digest recomputed.
     let whole = seal(0, &[section(kind::CODE, false)]);
     for at in 64..64 + 56 {
         let mut bytes = whole.clone();
@@ -135,7 +135,7 @@ fn bodies_that_are_no_artifact_are_named() {
     // The first function has no name; 2 is neither "none" nor "some".
     let message = "the file does not hold its artifact: a choice is neither there nor absent";
     assert_eq!(body(&|b| b[33] = 2), corrupt(message));
-    // The number of functions as a number of two bytes.
+    // The number of functions, padded to two bytes.
     let padded = |b: &mut Vec<u8>| {
         b[32] |= 0x80;
         b.insert(33, 0);
@@ -145,7 +145,7 @@ fn bodies_that_are_no_artifact_are_named() {
 
 #[test]
 fn a_forged_length_allocates_nothing() {
-    // 2^60 items: were the length believed, reserving room for them would abort.
+    // 2^60 items: if the length were believed, reserving room for them would abort.
     let huge = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10];
     let plain = code_of(&encode(&sample()));
     for at in 32..plain.len() {
@@ -153,7 +153,7 @@ fn a_forged_length_allocates_nothing() {
         body.extend(huge);
         body.extend(&plain[at + 1..]);
         if let Ok(artifact) = decode(&reseal(&body)) {
-            // The bytes landed in a number or a text, and mean that now.
+            // The change hit a number or a text and is now its content.
             assert!(encode(&artifact).len() < 2 * plain.len() + 256);
         }
     }

@@ -1,4 +1,4 @@
-//! The listing of a hand-made artifact, to the letter.
+//! Listing of a hand-made artifact, compared exactly.
 
 mod common;
 

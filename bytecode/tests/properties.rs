@@ -1,4 +1,4 @@
-//! What holds for every artifact and for any bytes.
+//! Properties that hold for every artifact and for any bytes.
 
 mod common;
 
@@ -10,7 +10,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 use ptc_bytecode::{Artifact, Header, Op, decode, disassemble, encode, verify};
 
-/// Failures found are kept beside this file, and committed.
+/// Failing cases are stored beside this file and committed.
 fn regressions() -> Option<Box<dyn FailurePersistence>> {
     Some(Box::new(FileFailurePersistence::WithSource("regressions")))
 }
@@ -19,7 +19,7 @@ fn entropy() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..400)
 }
 
-/// Pays far too much everywhere, so that only the other rules can refuse a change.
+/// Pays far too much everywhere, so that only other rules can refuse a change.
 fn overpay(artifact: &mut Artifact) {
     for op in artifact.blocks.iter_mut().flat_map(|block| &mut block.ops) {
         match op {
@@ -132,7 +132,7 @@ proptest! {
 
 #[test]
 fn generated_code_is_varied() {
-    // A generator that only makes trivial code would let every property hold.
+    // A generator that only made trivial code would satisfy every property.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut seen = std::collections::BTreeMap::new();
     for _ in 0..200 {

@@ -5,7 +5,7 @@ mod common;
 use common::{arity, block, function, program, sample};
 use ptc_bytecode::{Artifact, Code, Const, Datum, Diagnostic, Export, Node, Op, Span, verify};
 
-/// What `verify` says about an artifact that must not pass.
+/// Returns the error of `verify` for an artifact that must not pass.
 fn refusal(artifact: Artifact) -> Diagnostic {
     let error = verify(artifact).expect_err("this must not verify");
     assert!(error.hint.is_some(), "{} has no hint", error.message);
@@ -18,7 +18,7 @@ fn check_artifact(artifact: Artifact, message: &str) {
     assert_eq!(error.code, code_for(message), "{message}");
 }
 
-/// The code each family of rules has.
+/// Returns the code of the rule family behind a message.
 fn code_for(message: &str) -> Code {
     let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match message {
@@ -33,7 +33,7 @@ fn code_for(message: &str) -> Code {
     }
 }
 
-/// Code that breaks a rule at one instruction of `main`, which has 4 registers. Pays enough.
+/// Checks the refusal of code that breaks a rule at one instruction of `main`, which has 4 registers and pays enough.
 fn check_ops(ops: &[Op], message: &str) {
     let all = [&[Op::Enter { fuel: 1000 }], ops].concat();
     check_artifact(program(4, all), &format!("in `main`, {message}"));
@@ -84,7 +84,7 @@ fn registers_are_inside_the_frame() {
     // A run of nothing uses no register.
     let empty = vec![Op::Enter { fuel: 9 }, Op::NewVector { dst: 0, first: 255, n: 0 }, RETURN];
     verify(program(1, empty)).unwrap();
-    // Frames beyond a window do not widen it.
+    // A frame larger than a window does not widen it.
     let wide = vec![Op::Enter { fuel: 9 }, Op::NewVector { dst: 0, first: 250, n: 7 }, RETURN];
     check_artifact(
         program(400, wide),
@@ -272,7 +272,7 @@ fn registers_are_written_before_they_are_read() {
         format!("instruction {pc} ({op}): reads register {reg}, which is not written on every way here")
     };
     check_ops(&[Op::Return { src: 1 }], &unwritten(1, "return", 1));
-    // One branch of two writes.
+    // Only one of two branches writes.
     let branch = [
         Op::JumpIf { test: 0, fuel: 1, to: 3 },
         Op::LoadNil { dst: 1 },
@@ -280,10 +280,10 @@ fn registers_are_written_before_they_are_read() {
         Op::Return { src: 1 },
     ];
     check_ops(&branch, &unwritten(4, "return", 1));
-    // A call leaves nothing known behind its base.
+    // Registers behind a call's base are undefined after it.
     let call = [Op::LoadNil { dst: 3 }, Op::CallDef { base: 1, n: 0, def: 0 }, Op::Return { src: 3 }];
     check_ops(&call, &unwritten(3, "return", 3));
-    // The second round of a loop finds what the first left.
+    // The second iteration finds the values of the first.
     let round = [
         Op::LoadNil { dst: 1 },
         Op::LoadNil { dst: 2 },
@@ -293,7 +293,7 @@ fn registers_are_written_before_they_are_read() {
         Op::Jump { to: 3 },
     ];
     check_ops(&round, &unwritten(4, "move", 2));
-    // An iteration that is over has no element.
+    // A finished iteration has no element.
     let over = [
         Op::IterStart { iter: 1, coll: 0 },
         Op::IterNext { dst: 3, iter: 1, fuel: 1, to: 4 },
@@ -330,7 +330,7 @@ fn every_block_is_paid_for() {
     pays(0, 2, 1, Some("instruction 0 (enter): pays 0 for instructions that cost 1"));
     pays(1, 1, 1, Some("instruction 1 (jump_if): pays 1 for instructions that cost 2"));
     pays(1, 2, 0, Some("instruction 4 (enter): pays 0 for instructions that cost 1"));
-    // What follows a conditional jump may pay by an `enter` of its own.
+    // The block behind a conditional jump may pay by an `Enter` of its own.
     let ops =
         vec![Op::Enter { fuel: 1 }, Op::JumpIf { test: 0, fuel: 0, to: 2 }, Op::Enter { fuel: 1 }, RETURN];
     verify(program(2, ops)).unwrap();

@@ -2,8 +2,11 @@
 
 mod agent;
 mod attach;
+mod help;
 mod mcp;
+mod start;
 mod upstream;
+mod words;
 
 pub use agent::{
     AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, AgentTestArgs,
@@ -11,13 +14,16 @@ pub use agent::{
 };
 
 pub use attach::AttachArgs;
+pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
+pub use start::{CompletionsArgs, InitArgs, InitKind, ManArgs};
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
+pub use words::parse;
 
 use crate::input::Data;
 use crate::limits::LimitArgs;
 use crate::quantity;
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, ColorChoice, Parser, Subcommand};
 use ptc_bytecode::Unit;
 use std::path::PathBuf;
 
@@ -29,9 +35,16 @@ use std::path::PathBuf;
     after_help = "Exit codes: 0 a result, 1 a program fault, 2 a usage or file error."
 )]
 pub struct Args {
+    /// When to use colours; `auto` means on a terminal, unless $NO_COLOR is set.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, global = true, help_heading = HELP)]
+    pub color: ColorChoice,
+
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// Where help lists flags that every command has.
+const HELP: &str = "Help";
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -56,6 +69,9 @@ pub enum Command {
     Explain(ExplainArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
+    Init(InitArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// Explains an error or a warning, with an example and a fix; without a code, lists them all.
@@ -98,16 +114,20 @@ pub struct AproposArgs {
     pub json: bool,
 }
 
-/// Runs a program given as text: with -e, or on standard input.
+/// Runs a program given as text: as an argument, with -e, or on standard input.
 #[derive(ClapArgs, Debug)]
 pub struct EvalArgs {
     /// The program. Without it, standard input is the program.
+    #[arg(value_name = "EXPR", allow_negative_numbers = true, conflicts_with = "expr")]
+    pub program: Option<String>,
+
+    /// The program, also if it begins with a hyphen.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
 
     /// Runs many programs: one {"id","program","context"} per line of standard input, one result
     /// per line of output. The members of "context" become data/<member>.
-    #[arg(long, conflicts_with_all = ["expr", "upstreams_config"])]
+    #[arg(long, conflicts_with_all = ["program", "expr", "upstreams_config"])]
     pub jsonl: bool,
 
     #[command(flatten)]
@@ -166,10 +186,6 @@ pub struct ReplArgs {
     /// Goes on with a prompt after -e or SCRIPT.
     #[arg(short = 'i', long)]
     pub interactive: bool,
-
-    /// Grants a tool that always gives this answer. May be repeated.
-    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
-    pub stubs: Vec<Data>,
 
     /// Where the history is kept, instead of the folder of the system for such files. $PTC_HISTORY says
     /// the same; `off` there keeps none.
@@ -312,11 +328,11 @@ pub struct BatchArgs {
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
     pub max_line: u64,
 
-    /// Shows how far it is, if standard error is a terminal.
+    /// Shows progress on a terminal, also where results go to the same terminal.
     #[arg(long)]
     pub progress: bool,
 
-    /// Leaves the summary out.
+    /// Leaves out progress and the summary.
     #[arg(long)]
     pub quiet: bool,
 
@@ -745,6 +761,10 @@ pub struct Settings {
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub data: Vec<Data>,
 
+    /// Grants tool/NAME, which always gives this answer: JSON text, or a file of it. Repeatable.
+    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
+    pub stubs: Vec<Data>,
+
     /// Prints one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -753,29 +773,18 @@ pub struct Settings {
     #[arg(long)]
     pub lenient_data: bool,
 
-    /// Accepted from the time when missing data was nil by default; changes nothing.
-    #[arg(long, hide = true, conflicts_with = "lenient_data")]
+    /// Changes nothing: missing data is an error by default. For scripts from the time when it was nil.
+    #[arg(long, hide_short_help = true, conflicts_with = "lenient_data")]
     pub strict_data: bool,
 
     /// Turns every optimisation of the compiler off; results and fuel stay the same.
-    #[arg(long, hide = true)]
+    #[arg(long, hide_short_help = true)]
     pub no_optimize: bool,
 
     /// Collects garbage at every safepoint; results and fuel stay the same.
-    #[arg(long, hide = true)]
+    #[arg(long, hide_short_help = true)]
     pub stress_gc: bool,
 
     #[command(flatten)]
     pub limits: LimitArgs,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Args;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_flags_fit_together() {
-        Args::command().debug_assert();
-    }
 }

@@ -4,10 +4,10 @@ use crate::problem::Problem;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_model::Part;
 use ptc_runtime::Frozen;
-use std::io::Read;
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
-/// One `--data`: a name, and the text of its value or the file that has it.
+/// One `--data` or `--stub`: a name, and the text of its value or the file that has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Data {
     pub name: String,
@@ -45,6 +45,9 @@ impl Data {
                 // Text may be longer than the data in it, and not much.
                 let most = limits.granted_bytes.saturating_mul(2).max(MIN_DATA_TEXT);
                 let rule = "as limits.granted_bytes allows for";
+                if file == "-" {
+                    waiting_for(&format!("{kind}/{}", self.name));
+                }
                 let bytes = read_most(Path::new(file), most, rule)?;
                 let json = part_of(file, &bytes).and_then(|part| serde_json::to_vec(&part).ok());
                 (json.unwrap_or(bytes), format!(" ({file})"))
@@ -78,8 +81,30 @@ const MIN_DATA_TEXT: u64 = 16 << 20;
 
 /// The bytes of a file; `-` is standard input.
 pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
+    if file == Path::new("-") {
+        waiting_for("data");
+    }
     read_most(file, MAX_FILE, "which is the most that is read at once")
 }
+
+/// Reads a line as `read_until` does, of at most as many bytes as a program may have. The error is for a longer one.
+pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    let read = input.by_ref().take(MAX_PROGRAM + 1).read_until(b'\n', line)?;
+    match read as u64 > MAX_PROGRAM {
+        true => Err(io::Error::other(format!("a line has more than {MAX_PROGRAM} bytes"))),
+        false => Ok(read),
+    }
+}
+
+/// Tells somebody at a terminal what is awaited there; without it, they would wait too. `what` is such as `a program`.
+pub fn waiting_for(what: &str) {
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let _ = writeln!(io::stderr(), "reading {what} from the terminal; end with {END_KEYS}");
+    }
+}
+
+/// Keys that end the input of a terminal.
+pub const END_KEYS: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
 
 /// The bytes of a file that has at most so many; `rule` says where the number comes from.
 fn read_most(file: &Path, most: u64, rule: &str) -> Result<Vec<u8>, Problem> {
@@ -88,7 +113,7 @@ fn read_most(file: &Path, most: u64, rule: &str) -> Result<Vec<u8>, Problem> {
     };
     let mut bytes = Vec::new();
     let mut from: Box<dyn Read> = match file == Path::new("-") {
-        true => Box::new(std::io::stdin().lock()),
+        true => Box::new(io::stdin().lock()),
         false => Box::new(std::fs::File::open(file).map_err(|error| cannot(&error))?),
     };
     from.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
@@ -100,6 +125,9 @@ fn read_most(file: &Path, most: u64, rule: &str) -> Result<Vec<u8>, Problem> {
 
 /// The text of a program; `-` is standard input.
 pub fn read_program(file: &Path) -> Result<String, Problem> {
+    if file == Path::new("-") {
+        waiting_for("a program");
+    }
     text_of(read_most(file, MAX_PROGRAM, "the most that limits.source_bytes can be")?, file)
 }
 

@@ -7,6 +7,7 @@
 
 mod args;
 mod cmd;
+mod colour;
 #[doc(hidden)] // for the snapshots of every message
 pub mod excerpt;
 mod idle;
@@ -26,14 +27,12 @@ mod stored;
 mod trace;
 mod upstreams;
 
-use args::{Args, Command};
-use clap::Parser;
+use args::Command;
 use std::process::ExitCode;
 
 /// Runs the command the process was started with.
 pub fn main() -> ExitCode {
-    // `parse` prints help and usage errors itself, the latter with exit code 2.
-    match Args::parse().command {
+    match args::parse().command {
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Run(args) => cmd::run::run(&args),
         Command::Repl(args) => cmd::repl::run(&args),
@@ -55,6 +54,9 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => cmd::explain::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
+        Command::Init(args) => cmd::init::run(&args),
+        Command::Completions(args) => cmd::manual::completions(&args),
+        Command::Man(args) => cmd::manual::man(&args),
     }
 }
 

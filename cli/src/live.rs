@@ -64,7 +64,7 @@ impl Live {
             // It would draw over a line that is not whole.
             spinner: (is_terminal && detail < Detail::Pieces).then(spinner),
             detail,
-            colour: is_terminal && crate::report::colour_wanted(),
+            colour: crate::colour::on(&io::stderr()),
             reply: Mutex::default(),
         }
     }

@@ -4,6 +4,7 @@ mod warnings;
 
 pub use warnings::{Warnings, warning_members};
 
+use crate::colour;
 use crate::excerpt;
 use crate::problem::Problem;
 use ptc_bytecode::text::visible;
@@ -62,8 +63,8 @@ impl Spent {
 pub struct Shown {
     /// As PTC-Lisp prints it.
     pub value: String,
-    /// As JSON text, if it has such a form and was asked for.
-    pub json: Option<String>,
+    /// As JSON text, if it was asked for; or why it has no such form.
+    pub json: Option<Result<String, String>>,
 }
 
 /// Why there is no value.
@@ -113,7 +114,11 @@ impl Report {
             Ok(Shown { value, json }) => {
                 write!(out, r#"{{{members}"ok":true,"value":"#)?;
                 serde_json::to_writer(&mut *out, value)?;
-                write!(out, r#","json":{}"#, json.as_deref().unwrap_or("null"))?;
+                match json {
+                    Some(Ok(json)) => write!(out, r#","json":{json}"#)?,
+                    Some(Err(why)) => write!(out, r#","json":null,"json_error":{}"#, text_json(why))?,
+                    None => write!(out, r#","json":null"#)?,
+                }
             }
             Err(errors) => {
                 write!(out, r#"{{{members}"ok":false,"#)?;
@@ -147,10 +152,11 @@ impl Report {
 fn shown(outcome: &Outcome, with_json: bool) -> Result<Shown, Diagnostic> {
     let value = outcome.print().map_err(|fault| fault.to_diagnostic())?;
     let json = match with_json.then(|| outcome.json()) {
-        Some(Ok(json)) => Some(json),
+        Some(Ok(json)) => Some(Ok(json)),
         // Too large is an error; anything else means that there is no JSON form.
         Some(Err(fault)) if fault.code() == Code::OutputExceeded => return Err(fault.to_diagnostic()),
-        Some(Err(_)) | None => None,
+        Some(Err(fault)) => Some(Err(fault.to_diagnostic().message)),
+        None => None,
     };
     Ok(Shown { value, json })
 }
@@ -166,6 +172,13 @@ impl Errors {
         for diagnostic in &mut diagnostics {
             if diagnostic.subject.as_deref() == Some(&Subject::Servers) {
                 diagnostic.hint = Some("name their configuration with `--upstreams-config FILE`".to_string());
+            }
+            if diagnostic.code == Code::UnknownTool {
+                let named = diagnostic.span.and_then(|span| span.text(source).strip_prefix("tool/"));
+                let stub =
+                    format!("`--stub {}=JSON` grants one that always answers this", named.unwrap_or("NAME"));
+                let known = diagnostic.hint.take().map_or(String::new(), |hint| format!("{hint}; "));
+                diagnostic.hint = Some(known + &stub);
             }
         }
         Errors { source: source.to_string(), failed_with, diagnostics }
@@ -269,15 +282,11 @@ fn trace_json(trace: &Trace, source: &str, out: &mut impl Write) -> io::Result<(
 
 /// A diagnostic for standard error: with a coloured excerpt on a terminal, as plain text in pipes.
 fn diagnostic_text(diagnostic: &Diagnostic, source: &str, name: &str) -> String {
-    match io::stderr().is_terminal() {
-        true => excerpt::render(diagnostic, source, name, colour_wanted()),
+    let colour = colour::on(&io::stderr());
+    match colour || io::stderr().is_terminal() {
+        true => excerpt::render(diagnostic, source, name, colour),
         false => diagnostic.to_text(source),
     }
-}
-
-/// <https://no-color.org>: any value but the empty one turns colour off.
-pub fn colour_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A usage or file error, also under `--json` as one object.
@@ -335,15 +344,15 @@ mod tests {
 
     #[test]
     fn a_result_is_one_object() {
-        let shown = Shown { value: "{:a 1}".into(), json: Some(r#"{"a":1}"#.into()) };
+        let shown = Shown { value: "{:a 1}".into(), json: Some(Ok(r#"{"a":1}"#.into())) };
         assert_eq!(
             report(Ok(shown)).to_json(r#""id":3,"#),
             r#"{"id":3,"ok":true,"value":"{:a 1}","json":{"a":1},"prints":["a\n\"b\""],"fuel":7,"compile_fuel":90,"result_fuel":3}"#
         );
-        let function = Shown { value: "#fn[x]".into(), json: None };
+        let function = Shown { value: "#fn[x]".into(), json: Some(Err("no form".into())) };
         assert_eq!(
             report(Ok(function)).to_json(""),
-            r##"{"ok":true,"value":"#fn[x]","json":null,"prints":["a\n\"b\""],"fuel":7,"compile_fuel":90,"result_fuel":3}"##
+            r##"{"ok":true,"value":"#fn[x]","json":null,"json_error":"no form","prints":["a\n\"b\""],"fuel":7,"compile_fuel":90,"result_fuel":3}"##
         );
     }
 

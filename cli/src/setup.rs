@@ -1,12 +1,13 @@
 //! The runtime, tools and data that flags ask for.
 
 use crate::args::{Settings, WriteArgs};
+use crate::input::Data;
 use crate::preludes::{self, guarded};
 use crate::problem::Problem;
 use crate::{stored, upstreams};
 use ptc::Engine;
 use ptc_bytecode::{Code, Limits};
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Frozen, Grants, Runtime, Tools};
 use ptc_upstream::ProgramHost;
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Res
     let attach = &settings.attach;
     let runtime = guarded(plain_runtime(limits)?, &attach.trusted, &attach.policy())?;
     let (tools, more) = reach(&runtime, write)?;
+    let tools = stubbed(&tools, &stubs(&settings.stubs, &limits)?);
     let runtime = host.runtime(runtime.with_tools(tools));
     let runtime = preludes::attach(runtime, &with_these(&attach.preludes, &more))?;
     Ok(Engine::from(configured(runtime, settings)).grants(grants(settings)?))
@@ -36,8 +38,22 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     let attach = &settings.attach;
     let runtime = guarded(plain_runtime(settings.limits.0)?, &attach.trusted, &attach.policy())?;
-    let runtime = preludes::attach(runtime, &attach.preludes)?;
+    let tools = stubbed(&Tools::new(), &stubs(&settings.stubs, &settings.limits.0)?);
+    let runtime = preludes::attach(runtime.with_tools(tools), &attach.preludes)?;
     Ok(configured(runtime, settings))
+}
+
+/// The answers of all `--stub`, by name.
+pub fn stubs(stubs: &[Data], limits: &Limits) -> Result<Vec<(String, Frozen)>, Problem> {
+    stubs.iter().map(|stub| Ok((stub.name.clone(), stub.load(limits, "tool")?))).collect()
+}
+
+/// These tools, and tools that always give the same answer.
+pub fn stubbed(base: &Tools, stubs: &[(String, Frozen)]) -> Tools {
+    stubs.iter().fold(base.clone(), |tools, (name, answer)| {
+        let answer = answer.clone();
+        tools.with_answer(name, move |_| Ok(answer.clone().into()))
+    })
 }
 
 /// The tools of a store and of a log, as far as they are asked for, and the preludes that call them.

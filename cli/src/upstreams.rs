@@ -69,7 +69,9 @@ pub fn trace(run: &RunContext) {
 pub fn scrubbed(report: Report, redactor: &Redactor) -> Report {
     let clean = |text: String| redactor.scrub(&text).into_owned();
     let result = match report.result {
-        Ok(Shown { value, json }) => Ok(Shown { value: clean(value), json: json.map(clean) }),
+        Ok(Shown { value, json }) => {
+            Ok(Shown { value: clean(value), json: json.map(|json| json.map(&clean).map_err(&clean)) })
+        }
         Err(Errors { mut diagnostics, source, failed_with }) => {
             for diagnostic in &mut diagnostics {
                 diagnostic.message = clean(std::mem::take(&mut diagnostic.message));

@@ -1,13 +1,13 @@
-//! Programs in another language: what a line of JavaScript, Python or JSON would be here.
+//! Hints for programs in other languages: a line of JavaScript, Python or JSON and its counterpart in PTC-Lisp.
 //!
-//! Only asked once a program was refused, so a line that happens to look foreign costs nothing.
+//! Consulted only after a program was refused, so a line that happens to look foreign costs nothing.
 
 use ptc_bytecode::{Code, Diagnostic};
 
-/// Longest text that is shown as the thing to write.
+/// Maximum characters of a suggested rewrite.
 const SHOWN: usize = 80;
 
-/// If the first of these errors stands in a line of another language, says so and drops the others, which follow from it.
+/// Replaces the errors by a hint if the first of them is in a line of another language; the others follow from it.
 pub(crate) fn explain(source: &str, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let is_told = |e: &&Diagnostic| {
         matches!(
@@ -21,7 +21,7 @@ pub(crate) fn explain(source: &str, mut errors: Vec<Diagnostic>) -> Vec<Diagnost
     };
     let starts = errors.iter().filter(is_told).filter_map(|e| e.span).map(|span| span.start as usize);
     let starts: Vec<usize> = starts.collect();
-    // The map around a colon is told first, but the colon says more.
+    // The map around a colon is reported first, but the colon says more.
     let colon = starts.iter().copied().find(|at| is_json(source, *at));
     let Some(at) = colon.or_else(|| starts.iter().copied().min()) else { return errors };
     let Some(hint) = foreign(source, at) else { return errors };
@@ -32,7 +32,7 @@ pub(crate) fn explain(source: &str, mut errors: Vec<Diagnostic>) -> Vec<Diagnost
     errors
 }
 
-/// The hint for a slip at this place, if the line around it is of another language.
+/// Returns the hint for an error at this place, if the line around it is in another language.
 fn foreign(source: &str, at: usize) -> Option<String> {
     let (before, after) = (source.get(..at)?, source.get(at..)?);
     if is_json(source, at) {
@@ -50,12 +50,12 @@ fn foreign(source: &str, at: usize) -> Option<String> {
     call(line)
 }
 
-/// Whether a colon stands here that follows a key of JSON.
+/// True if a colon behind a JSON key is here.
 fn is_json(source: &str, at: usize) -> bool {
     source.get(at..).is_some_and(|after| after.starts_with(':')) && source[..at].trim_end().ends_with('"')
 }
 
-/// The source as it would be written here if it is a short line of JSON, else an example.
+/// Translates the source if it is a short line of JSON; otherwise returns an example.
 fn json(source: &str) -> String {
     let text = source.trim();
     let is_short = text.len() <= SHOWN && !text.contains(['\n', '\\']) && text.starts_with(['{', '[']);
@@ -65,7 +65,7 @@ fn json(source: &str) -> String {
     }
 }
 
-/// `x = 5`, `const x = 1;`, `let x = 5`
+/// Translates `x = 5`, `const x = 1;`, `let x = 5`.
 fn definition(line: &str) -> Option<String> {
     let keyword = ["const ", "let ", "var "].into_iter().find(|keyword| line.starts_with(keyword));
     let (name, value) = line[keyword.map_or(0, str::len)..].split_once('=')?;
@@ -82,7 +82,7 @@ fn definition(line: &str) -> Option<String> {
     Some(format!("this looks like {language}: write (def {name} {value}), or (let [{name} {value}] …)"))
 }
 
-/// `def f(x):`, `function f(x) {`
+/// Translates `def f(x):`, `function f(x) {`.
 fn function(line: &str) -> Option<String> {
     let (language, rest) = match (line.strip_prefix("def "), line.strip_prefix("function ")) {
         (Some(rest), _) => ("Python", rest),
@@ -92,13 +92,13 @@ fn function(line: &str) -> Option<String> {
     let (name, rest) = rest.split_once('(')?;
     let (params, _) = rest.split_once(')')?;
     let name = Some(name.trim()).filter(|name| is_name(name))?;
-    // What stands behind a name is its type or default.
+    // The text behind a name is its type or default.
     let plain = |param: &str| dashed(param.trim().split([':', '=', ' ']).next().unwrap_or_default());
     let params: Vec<String> = params.split(',').map(plain).filter(|param| is_name(param)).collect();
     Some(format!("this looks like {language}: write (defn {} [{}] …)", dashed(name), params.join(" ")))
 }
 
-/// `for x in xs:`, `for (const x of xs) {`
+/// Translates `for x in xs:`, `for (const x of xs) {`.
 fn repetition(line: &str) -> Option<String> {
     let rest = line.strip_prefix("for ")?.trim_start_matches('(');
     let rest = ["const ", "let ", "var "].into_iter().find_map(|k| rest.strip_prefix(k)).unwrap_or(rest);
@@ -109,7 +109,7 @@ fn repetition(line: &str) -> Option<String> {
     Some(format!("this looks like Python or JavaScript: write (for [{} {coll}] …)", dashed(name)))
 }
 
-/// `f(x, y)`: the parenthesis comes before the name here.
+/// Translates `f(x, y)`: in PTC-Lisp the parenthesis comes before the name.
 fn call(line: &str) -> Option<String> {
     let line = line.trim_end_matches(';');
     let (name, rest) = line.split_once('(')?;
@@ -122,13 +122,13 @@ fn call(line: &str) -> Option<String> {
     Some(format!("this looks like JavaScript or Python: write ({call})"))
 }
 
-/// Whether this is a name in most languages.
+/// True if this is a name in most languages.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The name as one would write it here.
+/// Spells a name with dashes, as in PTC-Lisp.
 fn dashed(name: &str) -> String {
     name.replace('_', "-")
 }

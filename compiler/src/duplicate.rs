@@ -1,37 +1,37 @@
-//! Finding equal forms: repeated keys of map literals, members of set literals, `case` constants.
+//! Detection of equal forms: repeated keys of map literals, members of set literals, `case` constants.
 //!
-//! Forms are equal by structure: order inside maps and sets does not matter, vectors and lists are
-//! alike, `0.0` is `-0.0`; regexes, `#(…)` and NaN equal nothing. Rather than comparing trees, which
-//! is quadratic for unordered ones, each form gets a 128-bit fingerprint. It is not keyed: whoever
-//! finds two forms that collide only gets their own program refused.
+//! Forms are equal by structure: order inside maps and sets does not matter, vectors and lists are alike, `0.0` is
+//! `-0.0`; regexes, `#(…)` and NaN equal nothing. Comparing trees is quadratic for unordered ones, so each form gets a
+//! 128-bit fingerprint instead. It is not keyed: an author who finds two colliding forms only gets their own program
+//! refused.
 
 use crate::form::{Form, FormKind};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Fingerprints of the collections seen so far, each worked out once: a literal inside ten others is
-/// looked for in all of them.
+/// Fingerprints of the collections seen so far, each computed once: a literal inside ten others is compared in all
+/// of them.
 #[derive(Default)]
 pub(crate) struct Fingerprints {
-    /// By where the elements of a collection are.
+    /// Fingerprints by the address of a collection's elements.
     known: HashMap<usize, Option<u128>>,
     work: usize,
 }
 
-/// So few names are compared in pairs.
+/// Maximum number of names that are compared in pairs.
 const FEW: usize = 12;
 
-/// Units of work for a fingerprint, the bytes of its text not counted.
+/// Units of work for a fingerprint, without the bytes of its text.
 const FINGERPRINT: usize = 16;
 
 impl Fingerprints {
-    /// The first form that equals an earlier one, as (earlier, repeated).
+    /// Finds the first form that equals an earlier one, as (earlier, repeated).
     pub(crate) fn find<'f, 'a: 'f>(
         &mut self,
         forms: impl ExactSizeIterator<Item = &'f Form<'a>> + Clone,
     ) -> Option<(&'f Form<'a>, &'f Form<'a>)> {
-        // Nearly every literal is short and keyed by keywords or strings: compare those in pairs.
+        // Nearly every literal is short and keyed by keywords or strings, which are compared in pairs.
         if forms.len() <= FEW {
             let mut texts = SmallVec::<[(u8, &str); FEW]>::new();
             texts.extend(forms.clone().map_while(short_text));
@@ -50,12 +50,13 @@ impl Fingerprints {
         Some((repeated[0].2, repeated[1].2))
     }
 
-    /// Units of work done so far.
+    /// Returns the units of work done so far.
     pub(crate) fn work(&self) -> usize {
         self.work
     }
 
-    /// `None` for forms that equal nothing. Recursion is bounded by the nesting limit.
+    /// Computes the fingerprint of a form; `None` for forms that equal nothing. Recursion is bounded by the nesting
+    /// limit.
     fn of(&mut self, form: &Form<'_>) -> Option<u128> {
         self.work += FINGERPRINT;
         Some(match form.kind {
@@ -87,8 +88,8 @@ impl Fingerprints {
         mix(tag, text)
     }
 
-    /// The fingerprint of a collection, kept for the collections around it. Copies of a form share their
-    /// elements, and elements stay where they are for as long as this is used.
+    /// Computes the fingerprint of a collection once and keeps it for enclosing collections. Copies of a form share
+    /// their elements, which do not move while this is used.
     fn once(&mut self, items: &[Form<'_>], make: impl FnOnce(&mut Self) -> Option<u128>) -> Option<u128> {
         if items.is_empty() {
             return make(self);
@@ -107,7 +108,7 @@ impl Fingerprints {
         Some(mix(tag, prints?))
     }
 
-    /// A sum does not depend on order.
+    /// Combines fingerprints by a sum, which does not depend on order.
     fn unordered(&mut self, tag: u8, parts: &[Form<'_>], width: usize) -> Option<u128> {
         let mut sum = 0u128;
         for part in parts.chunks(width) {

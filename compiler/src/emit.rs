@@ -1,8 +1,8 @@
-//! Writing code: instructions with their price, labels, constants, spans.
+//! Code writers: instructions with their price, labels, constants, spans.
 //!
-//! Every instruction adds its cost to the `Enter` of the block it stands in at the moment it is
-//! written. An optimisation that writes something shorter [charges](CodeBuilder::charge) for what it
-//! left out, so a program costs the same with and without optimisation.
+//! Every instruction adds its cost to the `Enter` of the current block when it is written. An optimisation that writes
+//! shorter code [charges](CodeBuilder::charge) for the code it left out, so a program costs the same with and without
+//! optimisation.
 
 use ptc_bytecode::{Op, Span};
 
@@ -10,49 +10,49 @@ mod module;
 
 pub(crate) use module::{Module, push_nodes};
 
-/// A place ahead that jumps may name before it is known; only [`CodeBuilder::bind`] consumes it.
+/// A jump target ahead that is not placed yet; only [`CodeBuilder::bind`] consumes it.
 #[must_use]
 pub(crate) struct Label(u32);
 
 impl Label {
-    /// For jumps that are written while the label is kept elsewhere.
+    /// Returns its id, for jumps written while the label itself is kept elsewhere.
     pub(crate) fn id(&self) -> LabelId {
         LabelId(self.0)
     }
 }
 
-/// The name of a label.
+/// Id of a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LabelId(u32);
 
-/// A label, once it has a place.
+/// State of a label: its place, once bound, and its jumps.
 #[derive(Clone, Copy)]
 pub(crate) struct LabelState {
-    /// Index of its `Enter`, `u32::MAX` while unknown.
+    /// Index of its `Enter`, `u32::MAX` while unbound.
     pub(crate) at: u32,
-    /// Jumps that name it.
+    /// Number of jumps to it.
     pub(crate) refs: u32,
 }
 
-/// Code whose jumps still name labels, as the optimiser sees it.
+/// Code whose jumps still name labels, the input of the optimiser.
 pub(crate) struct Draft {
     pub(crate) ops: Vec<Op>,
     pub(crate) spans: Vec<(u32, Span)>,
     pub(crate) labels: Vec<LabelState>,
-    /// `Enter`s that only follow a conditional jump; no label stands there.
+    /// Indexes of the `Enter`s that only follow a conditional jump and have no label.
     pub(crate) falls: Vec<u32>,
 }
 
-/// The code of one function body while it is written.
+/// Builder of the code of one function body.
 pub(crate) struct CodeBuilder {
     draft: Draft,
     span: Span,
-    /// Index of the `Enter` that pays for what is written now.
+    /// Index of the `Enter` that pays for the next instructions.
     block: usize,
     is_reachable: bool,
-    /// While above zero, instructions are paid for but not written.
+    /// Nesting of muted parts: above zero, instructions are charged but not written.
     muted: u32,
-    /// Whether what is written has been paid for.
+    /// True while instructions are already charged for.
     prepaid: bool,
     pub(crate) optimize: bool,
 }
@@ -72,12 +72,12 @@ impl CodeBuilder {
         code
     }
 
-    /// Whether control can get here. Nothing is written where it cannot.
+    /// True if control can get here. Unreachable code is not written.
     pub(crate) fn is_reachable(&self) -> bool {
         self.is_reachable
     }
 
-    /// Sets the span of what comes next and gives back the one before.
+    /// Sets the span of the next instructions and returns the previous one.
     pub(crate) fn at(&mut self, span: Span) -> Span {
         std::mem::replace(&mut self.span, span)
     }
@@ -88,7 +88,7 @@ impl CodeBuilder {
         self.emit_paid(op);
     }
 
-    /// Writes an instruction that has been charged for already.
+    /// Writes an instruction that was already charged for.
     pub(crate) fn emit_paid(&mut self, op: Op) {
         if !self.is_reachable || self.muted > 0 {
             return;
@@ -109,27 +109,27 @@ impl CodeBuilder {
         }
     }
 
-    /// What is written from here on is paid for and left out. Straight code only.
+    /// Starts leaving out code, which is still charged for. Straight code only.
     pub(crate) fn mute(&mut self) {
         self.muted += 1;
     }
 
-    /// Ends what [`mute`](Self::mute) began.
+    /// Ends a [`mute`](Self::mute).
     pub(crate) fn unmute(&mut self) {
         self.muted = self.muted.saturating_sub(1);
     }
 
-    /// Whether code is left out.
+    /// True while code is left out.
     pub(crate) fn is_muted(&self) -> bool {
         self.muted > 0
     }
 
-    /// Whether what is written from here on has been paid for.
+    /// Sets whether the next instructions are already charged for.
     pub(crate) fn set_prepaid(&mut self, prepaid: bool) {
         self.prepaid = prepaid;
     }
 
-    /// A label to be bound later.
+    /// Makes a label to be bound later.
     pub(crate) fn label(&mut self) -> Label {
         let id = self.draft.labels.len() as u32;
         self.draft.labels.push(LabelState { at: u32::MAX, refs: 0 });
@@ -142,7 +142,7 @@ impl CodeBuilder {
         self.jump_paid(op, to);
     }
 
-    /// As [`jump`](Self::jump), for one that has been charged for already.
+    /// Writes a jump like [`jump`](Self::jump), without charging for it.
     pub(crate) fn jump_paid(&mut self, op: Op, to: LabelId) {
         if !self.is_reachable || self.muted > 0 {
             return;
@@ -157,11 +157,11 @@ impl CodeBuilder {
         }
     }
 
-    /// Puts a label here: a new block, unless nothing jumps to it and nothing stands before it.
+    /// Binds a label here: starts a new block, unless nothing jumps to it and the block is empty.
     pub(crate) fn bind(&mut self, label: Label) {
         let Label(id) = label;
         if self.optimize && !self.is_reachable && self.ends_with_jump_to(id) {
-            // A jump to what comes next anyway; its price stays.
+            // The jump leads to the next instruction anyway; its price stays.
             self.draft.ops.pop();
             self.draft.labels[id as usize].refs -= 1;
             self.is_reachable = true;
@@ -172,20 +172,20 @@ impl CodeBuilder {
             self.enter();
             self.draft.labels[id as usize].at = self.block as u32;
         } else {
-            // Without optimisation a jump may lead here that a known test made needless.
+            // Without optimisation, a jump that a known test made redundant may lead here.
             self.go_on();
         }
     }
 
-    /// A block boundary that no jump needs any more. It stays where something stands before it in
-    /// the block, so that a fault there has paid for no more than without optimisation.
+    /// Passes a block boundary that no jump needs any more. It stays if the block has instructions before it, so
+    /// that a fault there has paid no more than without optimisation.
     pub(crate) fn go_on(&mut self) {
         if self.is_reachable && self.muted == 0 && self.block + 1 != self.draft.ops.len() {
             self.enter();
         }
     }
 
-    /// A label for jumps backward to this place.
+    /// Makes a label here for backward jumps.
     pub(crate) fn head(&mut self) -> LabelId {
         let Label(id) = self.label();
         if self.is_reachable {
@@ -199,7 +199,7 @@ impl CodeBuilder {
         matches!(self.draft.ops.last(), Some(Op::Jump { to }) if *to == id)
     }
 
-    /// Opens a block, or goes on with one that was opened here and has nothing in it yet.
+    /// Opens a block, or reuses one opened here that is still empty.
     fn enter(&mut self) {
         let here = self.draft.ops.len();
         if here > 0 && self.block + 1 == here && self.draft.ops[self.block] == (Op::Enter { fuel: 0 }) {
@@ -219,14 +219,14 @@ impl CodeBuilder {
         self.draft.ops.push(op);
     }
 
-    /// The finished draft.
+    /// Returns the finished draft.
     pub(crate) fn finish(self) -> Draft {
         self.draft
     }
 }
 
 impl Draft {
-    /// Replaces labels by places, leaving out the instructions marked in `dropped` (empty: none).
+    /// Replaces labels by instruction indexes, leaving out the instructions marked in `dropped` (empty: none).
     pub(crate) fn link(mut self, dropped: &[bool]) -> (Vec<Op>, Vec<(u32, Span)>) {
         let is_dropped = |i: usize| dropped.get(i).copied().unwrap_or(false);
         if dropped.iter().any(|drop| *drop) {
@@ -250,7 +250,7 @@ impl Draft {
             for span in &mut self.spans {
                 span.0 = place(span.0);
             }
-            // Where several spans now start at one instruction, the last is the one that holds.
+            // If several spans now start at one instruction, the last one counts.
             self.spans.dedup_by(|next, kept| {
                 let same = next.0 == kept.0;
                 if same {

@@ -1,12 +1,11 @@
-//! Forms of the language → special forms, one step at a time.
+//! Expansion of the language's forms into special forms, one step at a time.
 //!
-//! The resolver calls [`expand`] on each list whose head is a name no local shadows, and again on
-//! what comes back until the head is a [`Special`]. Nothing a program defines can interfere: heads
-//! made here are [`FormKind::Special`] and [`FormKind::Builtin`], never symbols, and temporaries have
-//! a `·` in their name, which the reader does not accept.
+//! The resolver calls [`expand`] on each list whose head is a name that no local shadows, and again on the result until
+//! the head is a [`Special`]. No definition of a program can interfere: heads made here are [`FormKind::Special`] and
+//! [`FormKind::Builtin`], never symbols, and temporaries have a `·` in their name, which the reader does not accept.
 //!
-//! What a program can make long stays flat in the result (`cond`, threading, `let`), because the
-//! passes after this one recurse over forms; what must nest (`for` clauses) is capped.
+//! Forms that a program can make long stay flat in the result (`cond`, threading, `let`), because later passes recurse
+//! over forms; forms that must nest (`for` clauses) are capped.
 
 mod agent;
 mod binding;
@@ -26,45 +25,45 @@ use std::cell::Cell;
 
 pub use function::{expand_short_fn, is_placeholder};
 
-/// How many clauses of one form may nest inside each other.
+/// Maximum nesting of clauses of one form.
 const MAX_CLAUSES: usize = 64;
 
-/// Temporaries of one program. No program written by hand comes near; it ends expansions that
-/// double with every level.
+/// Maximum temporaries of one program, far above any program written by hand; it ends expansions that double with
+/// every level.
 const MAX_TEMPS: u32 = 100_000;
 
-/// Names and patterns that one program may bind. It ends sources that are nothing but patterns.
+/// Maximum names and patterns that one program may bind; it ends sources that consist of patterns only.
 const MAX_BOUND: u32 = 200_000;
 
-/// Units of work for a form that expansion writes.
+/// Units of work per form that expansion writes.
 const MADE_FORM: usize = 2;
 
-/// What expansion needs: room for new forms, and names nobody can write.
+/// Context of expansion: room for new forms, and names that programs cannot write.
 pub struct Expander<'a> {
-    /// Where new forms live.
+    /// Arena for new forms.
     pub arena: &'a Bump,
     /// Number of the next temporary.
     pub next_temp: u32,
-    /// How many names and patterns were bound.
+    /// Number of names and patterns bound so far.
     pub bound: u32,
     /// Units of work done since they were last taken.
     work: Cell<usize>,
-    /// Whether the forms of the core library (`%for`, `%set!`, `%exit`, `%break`) are known.
+    /// True if the forms of the core library (`%for`, `%set!`, `%exit`, `%break`) are known.
     pub core: bool,
-    /// Whether the forms of test files (`is`, `testing`) are known.
+    /// True if the forms of test files (`is`, `testing`) are known.
     pub in_test: bool,
 }
 
-/// Forms under construction; most are short.
+/// Forms under construction; most lists are short.
 type Forms<'a> = SmallVec<[Form<'a>; 8]>;
 type Expanded<'a> = Result<Form<'a>, Diagnostic>;
 
-/// Whether `name` heads a special form or macro, so that it cannot stand alone as a value.
+/// True if `name` heads a special form or macro, so that it cannot be used as a value.
 pub fn is_form_name(name: &str) -> bool {
     FormName::lookup(name).is_some()
 }
 
-/// Whether a local of this name takes the place of the form in call position.
+/// True if a local of this name replaces the form in call position.
 pub fn is_shadowable(name: &str) -> bool {
     FormName::lookup(name).is_none_or(|form| !form.row().is_fixed)
 }
@@ -155,7 +154,7 @@ struct Call<'s, 'a> {
 }
 
 impl<'a> Call<'_, 'a> {
-    /// Checks the number of operands; `usage` shows the form as it should be written.
+    /// Checks the number of operands; `usage` shows the correct form.
     fn takes(&self, min: usize, max: usize, usage: &str) -> Result<(), Diagnostic> {
         if (min..=max).contains(&self.args.len()) {
             return Ok(());
@@ -174,12 +173,12 @@ impl<'a> Call<'_, 'a> {
         ))
     }
 
-    /// An error about the whole form, `message` going on after its name.
+    /// Makes an error about the whole form; `message` follows its name.
     fn error(&self, code: Code, message: impl AsRef<str>, usage: &str) -> Diagnostic {
         self.error_at(self.span, code, message, usage)
     }
 
-    /// An error about a part of the form.
+    /// Makes an error about a part of the form.
     fn error_at(&self, span: Span, code: Code, message: impl AsRef<str>, usage: &str) -> Diagnostic {
         Diagnostic::error(code, span, format!("`{}` {}", self.name, message.as_ref()))
             .hint(format!("write {usage}"))
@@ -187,20 +186,20 @@ impl<'a> Call<'_, 'a> {
 }
 
 impl<'a> Expander<'a> {
-    /// An expander whose forms live in `arena`. `core` makes the core library's own forms known.
+    /// Makes an expander whose forms live in `arena`. `core` enables the core library's own forms.
     pub fn new(arena: &'a Bump, core: bool) -> Expander<'a> {
         Expander { arena, next_temp: 0, bound: 0, work: Cell::new(0), core, in_test: false }
     }
 
-    /// The same for a part of a test file, whose forms it then knows.
+    /// Enables the forms of test files.
     #[must_use]
     pub fn in_test(mut self, in_test: bool) -> Expander<'a> {
         self.in_test = in_test;
         self
     }
 
-    /// Units of work done since this was last asked: what one step of expansion takes is in proportion to
-    /// the forms it makes and looks through.
+    /// Returns the units of work done since the last call: each step of expansion costs in proportion to the forms
+    /// it makes and searches.
     pub fn take_work(&self) -> usize {
         self.work.take()
     }
@@ -210,7 +209,7 @@ impl<'a> Expander<'a> {
         self.work.set(self.work.get().saturating_add(units));
     }
 
-    /// Whether the program may grow further: asked before each form and each pattern.
+    /// Checks that the program may grow further, before each form and each pattern.
     fn check_size(&self, span: Span) -> Result<(), Diagnostic> {
         if self.next_temp <= MAX_TEMPS && self.bound <= MAX_BOUND {
             return Ok(());
@@ -220,7 +219,7 @@ impl<'a> Expander<'a> {
             .hint("take patterns with defaults out of nested `loop` bindings, and bind fewer names"))
     }
 
-    /// A symbol no program can write.
+    /// Makes a symbol that no program can write.
     fn temp(&mut self, stem: &str, span: Span) -> Form<'a> {
         let number = self.next_temp;
         self.next_temp += 1;
@@ -238,12 +237,12 @@ impl<'a> Expander<'a> {
         Form::new(span, FormKind::Vector(self.arena.alloc_slice_copy(items)))
     }
 
-    /// `(special items…)`
+    /// Makes `(special items…)`.
     fn special(&self, span: Span, special: Special, items: &[Form<'a>]) -> Form<'a> {
         self.headed(span, FormKind::Special(special), items)
     }
 
-    /// `(builtin args…)`
+    /// Makes `(builtin args…)`.
     fn builtin(&self, span: Span, name: &'static str, args: &[Form<'a>]) -> Form<'a> {
         self.headed(span, FormKind::Builtin(name), args)
     }
@@ -259,12 +258,12 @@ impl<'a> Expander<'a> {
         Form::new(span, FormKind::List(items))
     }
 
-    /// The same list with a special head.
+    /// Replaces the head of a list by a special form.
     fn respell(&self, call: Call<'_, 'a>, special: Special) -> Form<'a> {
         self.special(call.span, special, call.args)
     }
 
-    /// `(var name)` is `#'name`.
+    /// Expands `(var name)` into `#'name`.
     fn var_form(&self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(1, 1, "(var name)")?;
         match call.args {
@@ -273,7 +272,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// Forms in sequence as one form.
+    /// Joins forms in sequence into one form.
     fn body(&self, span: Span, forms: &[Form<'a>]) -> Form<'a> {
         match forms {
             [] => Form::new(span, FormKind::Nil),
@@ -282,7 +281,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// `(let* [bindings…] body…)`, or just the body when there is nothing to bind.
+    /// Makes `(let* [bindings…] body…)`, or just the body if there is nothing to bind.
     fn let_star(&self, span: Span, bindings: &[Form<'a>], body: &[Form<'a>]) -> Form<'a> {
         if bindings.is_empty() {
             return self.body(span, body);
@@ -297,7 +296,7 @@ impl<'a> Expander<'a> {
         Form::new(span, FormKind::Nil)
     }
 
-    /// The forms only the core library may use.
+    /// Expands the forms reserved for the core library.
     fn core_form(
         &mut self,
         head: &str,

@@ -1,7 +1,6 @@
-//! The syntax tree: what the reader saw, with a span on every node and nothing resolved yet.
+//! The syntax tree as read, with a span on every node and nothing resolved yet.
 //!
-//! Forms live in a bump arena for the length of one compilation, so they are `Copy` and
-//! rewriting is cheap.
+//! Forms live in a bump arena for one compilation, so they are `Copy` and rewriting is cheap.
 
 use ptc_bytecode::Span;
 use ptc_bytecode::text::is_hidden;
@@ -10,9 +9,9 @@ use std::fmt;
 /// One node of the syntax tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
-    /// Where it stands in the source. Forms made by expansion carry the span of what they came from.
+    /// Place in the source. Forms made by expansion carry the span of their origin.
     pub span: Span,
-    /// What it is.
+    /// Kind of form, with its content.
     pub kind: FormKind<'a>,
 }
 
@@ -59,7 +58,7 @@ pub enum FormKind<'a> {
     Builtin(&'static str),
 }
 
-/// The forms the rest of the compiler knows; every other form is expanded into these.
+/// The special forms, which the rest of the compiler knows; every other form is expanded into these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Special {
     /// `(if test then else?)`
@@ -96,8 +95,8 @@ pub enum Special {
     Assign,
     /// Core library only: `(%exit value)` returns from the enclosing function.
     Exit,
-    /// Core library only: `(%deliver value)` returns from the enclosing function to where its caller
-    /// wants the value, which need not be a call: see `Op::Deliver`.
+    /// Core library only: `(%deliver value)` returns from the enclosing function to the instruction that needs the
+    /// value, which need not be a call: see `Op::Deliver`.
     Deliver,
     /// `(try* (fn* ([] body…)) (fn* ([e] handler…)))` calls the first function, and with the exception the second.
     Try,
@@ -108,7 +107,7 @@ pub enum Special {
 }
 
 impl Special {
-    /// The name it has in listings; those with a `*` or `%` cannot be written in programs.
+    /// Returns its name in listings; names with a `*` or `%` cannot be written in programs.
     pub fn name(self) -> &'static str {
         match self {
             Special::If => "if",
@@ -137,27 +136,27 @@ impl Special {
 }
 
 impl<'a> Form<'a> {
-    /// A form of this kind at `span`.
+    /// Makes a form of this kind at `span`.
     pub fn new(span: Span, kind: FormKind<'a>) -> Form<'a> {
         Form { span, kind }
     }
 
-    /// The name, if this is a symbol.
+    /// Returns the name, if this is a symbol.
     pub(crate) fn as_symbol(&self) -> Option<&'a str> {
         if let FormKind::Symbol(name) = self.kind { Some(name) } else { None }
     }
 
-    /// The elements, if this is a list.
+    /// Returns the elements, if this is a list.
     pub(crate) fn as_list(&self) -> Option<&'a [Form<'a>]> {
         if let FormKind::List(items) = self.kind { Some(items) } else { None }
     }
 
-    /// The elements, if this is a vector.
+    /// Returns the elements, if this is a vector.
     pub(crate) fn as_vector(&self) -> Option<&'a [Form<'a>]> {
         if let FormKind::Vector(items) = self.kind { Some(items) } else { None }
     }
 
-    /// Its text, cut to a length that fits a message.
+    /// Returns its text, cut to fit a message.
     pub(crate) fn brief(&self) -> String {
         const MAX: usize = 60;
         let text = self.to_string();
@@ -167,7 +166,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What it is, in the words of error messages.
+    /// Returns its kind in the words of error messages.
     pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             FormKind::Nil => "nil",
@@ -227,7 +226,7 @@ impl fmt::Display for Form<'_> {
 
 /// Splits `ns/name` at its first slash; None for plain names, `/` among them.
 pub(crate) fn split_qualified(name: &str) -> Option<(&str, &str)> {
-    // Names are short: looking at each byte is quicker than setting up a search.
+    // Names are short: a byte loop is quicker than setting up a search.
     let slash = name.bytes().position(|b| b == b'/')?;
     let (space, member) = (name.get(..slash)?, name.get(slash + 1..)?);
     (!space.is_empty() && !member.is_empty()).then_some((space, member))
@@ -253,7 +252,7 @@ fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
             '\n' => f.write_str("\\n")?,
             '\t' => f.write_str("\\t")?,
             '\r' => f.write_str("\\r")?,
-            // What nobody sees is written out: the text reads back as the same, and shows all it holds.
+            // Invisible characters are escaped: the text reads back as the same, and hides nothing.
             c if is_hidden(c) => {
                 c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04X}"))?;
             }

@@ -1,8 +1,8 @@
-//! Source text → the same program in its canonical layout: what `ptc fmt` writes.
+//! Formatter of source text into its canonical layout, for `ptc fmt`.
 //!
-//! The layout depends on the tokens and comments alone, not on where lines were broken before, so two people who write the
-//! same program get the same text. Comments stay where they are, blank lines between forms are kept (one at most), and
-//! everything else is laid out anew.
+//! The layout depends on tokens and comments alone, not on earlier line breaks, so two people who write the same
+//! program get the same text. Comments stay in place, blank lines between forms are kept (one at most), and everything
+//! else is laid out anew.
 
 mod layout;
 mod style;
@@ -13,8 +13,8 @@ use crate::parse::parse_metered;
 use bumpalo::Bump;
 use ptc_bytecode::{Diagnostic, Limits};
 
-/// Lays `source` out anew. A text that cannot be read, or that has surplus brackets, is refused with what is wrong with
-/// it: a formatter that guessed could change the program.
+/// Formats `source`. A text that cannot be read, or that has surplus brackets, is refused with its errors: a
+/// formatter that guessed could change the program.
 ///
 /// ```
 /// use ptc_bytecode::Limits;
@@ -106,7 +106,7 @@ mod tests {
         ] {
             assert_eq!(formatted(text), text);
         }
-        // Places where nobody would write one.
+        // Places where nobody would write a comment.
         for text in [
             "( ; c\n inc 1)",
             "' ; c\n x",

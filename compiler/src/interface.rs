@@ -1,4 +1,4 @@
-//! What a program may call of attached preludes, as far as the compiler needs to know it.
+//! Interface of attached preludes: the exports a program may call, as the compiler needs them.
 
 use ptc_bytecode::Returns;
 use std::collections::{BTreeSet, HashMap};
@@ -21,30 +21,30 @@ pub struct Interface {
     exports: HashMap<Box<str>, Shape>,
 }
 
-/// One export.
+/// The shape of one export.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// For a constant, how its value is had; None for a function.
+    /// Form of a constant's value; None for a function.
     pub constant: Option<Held>,
-    /// Parameters before any rest parameter, and whether there is one, for each arity.
+    /// For each arity, the number of required parameters and true for a rest parameter.
     pub arities: Vec<(u8, bool)>,
     /// Tools it may call.
     pub tools: Vec<Box<str>>,
-    /// What it gives back, as far as that is known.
+    /// Return value, as far as it is known.
     pub returns: Returns,
 }
 
-/// How the value of a constant is had.
+/// The form of a constant's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Held {
-    /// It is there.
+    /// The value itself.
     Value,
-    /// A function without parameters makes it: it holds functions.
+    /// A function without parameters that makes the value, which holds functions.
     Made,
 }
 
 impl Interface {
-    /// With these namespaces and exports.
+    /// Makes an interface of these namespaces and exports.
     pub fn new<'n>(
         namespaces: impl IntoIterator<Item = &'n str>,
         exports: impl IntoIterator<Item = (&'n str, Shape)>,
@@ -55,7 +55,7 @@ impl Interface {
         }
     }
 
-    /// This interface and another one, which has no namespace in common with it.
+    /// Joins it with another interface, which has no namespace in common with it.
     ///
     /// ```
     /// use ptc_compiler::Interface;
@@ -70,7 +70,7 @@ impl Interface {
         both
     }
 
-    /// The part of it that is in these namespaces.
+    /// Returns the part in these namespaces.
     ///
     /// ```
     /// use ptc_compiler::Interface;
@@ -87,29 +87,29 @@ impl Interface {
         }
     }
 
-    /// Whether a prelude declares this namespace.
+    /// True if a prelude declares this namespace.
     pub(crate) fn has_namespace(&self, name: &str) -> bool {
         self.namespaces.contains(name)
     }
 
-    /// The namespaces, sorted.
+    /// Returns the namespaces, sorted.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.namespaces.iter().map(|name| &**name)
     }
 
-    /// The export with this qualified name.
+    /// Returns the export with this qualified name.
     pub fn export(&self, name: &str) -> Option<&Shape> {
         self.exports.get(name)
     }
 
-    /// The names of the exports, in no order.
+    /// Returns the names of the exports, in no order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.exports.keys().map(|name| &**name)
     }
 }
 
 impl Shape {
-    /// Whether it takes `n` arguments.
+    /// True if it takes `n` arguments.
     pub fn takes(&self, n: usize) -> bool {
         self.arities.iter().any(|(required, rest)| match rest {
             true => n >= usize::from(*required),
@@ -117,7 +117,7 @@ impl Shape {
         })
     }
 
-    /// "1", "at least 2", "1 or 2": for messages.
+    /// Formats the argument counts for messages: "1", "at least 2", "1 or 2".
     pub(crate) fn arity_words(&self) -> String {
         let word = |(required, rest): &(u8, bool)| match rest {
             true => format!("at least {required}"),

@@ -1,9 +1,9 @@
-//! Text → tokens for the grammar: cuts with logos, decodes literals, matches brackets.
+//! Lexer from text to tokens of the grammar: cuts with logos, decodes literals, matches brackets.
 //!
-//! Brackets are matched here, not in the grammar, because only a stack of openers can say which one
-//! was left open. Missing closers are made up and wrong ones dropped, so the grammar always sees a
-//! balanced text and one slip costs one diagnostic. Surplus closers at top level are skipped with a
-//! warning: they are the commonest slip, and the program is clear without them.
+//! Brackets are matched here, not in the grammar, because only a stack of openers can tell which one was left open.
+//! Missing closers are inserted and wrong ones dropped, so the grammar always sees balanced text and one slip costs one
+//! diagnostic. Surplus closers at top level are skipped with a warning: they are the most common slip, and the program
+//! is clear without them.
 
 use crate::form::{Form, FormKind};
 use crate::literal;
@@ -14,24 +14,24 @@ use logos::Logos;
 use ptc_bytecode::{Code, Diagnostic, Limits, Span, place_of};
 use smallvec::SmallVec;
 
-/// Syntax errors reported per text; more would bury the first.
+/// Maximum syntax errors reported per text; more would bury the first.
 pub(crate) const MAX_ERRORS: usize = 10;
 
-/// Warnings kept per text: a text of nothing but closers must not pile them up.
+/// Maximum warnings kept per text: a text of nothing but closers must not pile them up.
 const MAX_WARNINGS: usize = 100;
 
-/// Units of work for a token, and for its place in the tree.
+/// Units of work for a token and its place in the tree.
 const READ_TOKEN: usize = 4;
 
-/// Tokens that are paid for together: paying for each takes as long as reading some. The fewer that are left over are
-/// part of what starting to compile costs.
+/// Tokens paid for in one go: paying for each takes as long as reading some. Fewer left at the end are part of the
+/// price of starting to compile.
 const PAID_AT_ONCE: usize = 64;
 
-/// The lexer gave up; the reason is in its diagnostics.
+/// Signal that the lexer gave up; the reason is in its diagnostics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop;
 
-/// An iterator of `(start, token, end)`.
+/// Iterator of `(start, token, end)`.
 pub(crate) struct Lexer<'a, 'm> {
     raw: logos::Lexer<'a, Raw>,
     meter: &'m Meter<'m>,
@@ -41,38 +41,38 @@ pub(crate) struct Lexer<'a, 'm> {
     limits: Limits,
     /// Brackets still open, outermost first.
     open: SmallVec<[Opener; 16]>,
-    /// How many of the innermost openers must be closed before reading on, and where.
+    /// Number of innermost openers to close before reading on, and the place.
     closing: (usize, u32),
-    /// Prefixes (`'`, `#_`, `^`, `#inst`) waiting for their form.
+    /// Number of prefixes (`'`, `#_`, `^`, `#inst`) waiting for their form.
     prefixes: u32,
-    /// Where the last of them stands.
+    /// Span of the last of them.
     prefix: Span,
-    /// Nesting: brackets and the prefixes before them.
+    /// Current nesting: brackets and the prefixes before them.
     depth: u64,
-    /// Symbols and keywords seen, repetitions counted.
+    /// Number of symbols and keywords seen, repetitions counted.
     pub(crate) names: u64,
     pub(crate) errors: Vec<Diagnostic>,
-    /// Closers at top level that close nothing, neighbours together.
+    /// Closers at top level without an opener, adjacent ones together.
     surplus: Vec<Span>,
-    /// The number of the token that was the last of them.
+    /// Number of the last such token.
     surplus_token: usize,
-    /// Where the parser will stumble over a prefix without a form, which is reported already.
+    /// Offsets where the parser will stumble over a prefix without a form, which is already reported.
     pub(crate) stumbles: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 struct Opener {
-    /// The opening token.
+    /// Opening token.
     token: Raw,
     at: u32,
-    /// Prefixes in front of it, which close with it.
+    /// Number of prefixes in front of it, which close with it.
     prefixes: u32,
 }
 
 type Item<'a> = (u32, Token<'a>, u32);
 
 impl<'a, 'm> Lexer<'a, 'm> {
-    /// A lexer of `text`, which decodes literals into `arena`.
+    /// Makes a lexer of `text`, which decodes literals into `arena`.
     pub(crate) fn new(
         text: &'a str,
         arena: &'a Bump,
@@ -103,7 +103,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         }
     }
 
-    /// The next token, or `None` at the end of the text.
+    /// Returns the next token, or `None` at the end of the text.
     fn step(&mut self) -> Result<Option<Item<'a>>, Stop> {
         loop {
             if self.closing.0 > 0 {
@@ -144,7 +144,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         }
     }
 
-    /// The form a literal or name stands for; `None` for pieces that are reported and skipped.
+    /// Returns the form of a literal or name; `None` for text that is reported and skipped.
     fn atom(&mut self, raw: Raw, span: Span) -> Result<Option<FormKind<'a>>, Stop> {
         let text = self.raw.slice();
         let kind = match raw {
@@ -175,11 +175,11 @@ impl<'a, 'm> Lexer<'a, 'm> {
                 Ok(kind) => kind,
                 Err(problem) => {
                     self.report(problem)?;
-                    // A malformed literal still takes its place, so that maps stay even; a stray
-                    // mark in front of a form does not.
+                    // A malformed literal still takes its place, so that maps stay even; a stray mark in front of a
+                    // form does not.
                     let is_mark = matches!(raw, Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other);
                     if matches!(raw, Raw::StrUnclosed | Raw::RegexUnclosed) {
-                        // Everything after the quote was swallowed: brackets left open are its doing.
+                        // Everything after the quote was swallowed, which caused the brackets left open.
                         return Err(Stop);
                     }
                     if is_mark { return Ok(None) } else { FormKind::Nil }
@@ -199,7 +199,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
     fn prefixed(&mut self, span: Span, out: Token<'a>) -> Result<Token<'a>, Stop> {
         self.prefixes += 1;
         self.prefix = span;
-        // Prefixes nest forms as brackets do; those before an atom are given back by it.
+        // Prefixes nest forms as brackets do; those before an atom are released by it.
         if self.depth + u64::from(self.prefixes) > self.limits.nesting {
             return Err(self.too_deep(span));
         }
@@ -225,7 +225,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         Stop
     }
 
-    /// A closing bracket: the token to pass on, or `None` when it is dropped or waits.
+    /// Handles a closing bracket: returns the token to pass on, or `None` if it is dropped or waits.
     fn closed(&mut self, raw: Raw, span: Span) -> Result<Option<Token<'a>>, Stop> {
         self.dangling(span)?;
         match self.open.last() {
@@ -240,12 +240,12 @@ impl<'a, 'm> Lexer<'a, 'm> {
             Some(&opener) => {
                 self.report(self.wrong_closer(raw, opener, span))?;
                 match self.open.iter().rposition(|o| closes(raw, o.token)) {
-                    // It fits an outer opener: the inner ones lack theirs.
+                    // It fits an outer opener: the inner ones lack their closers.
                     Some(i) => {
                         self.closing = (self.open.len() - i, span.start);
                         Ok(None)
                     }
-                    // It fits none: it was meant to be the one wanted here.
+                    // It fits no opener: it was meant to be the expected one.
                     None => {
                         self.pop();
                         Ok(Some(close_token(closer_of(opener.token))))
@@ -255,7 +255,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         }
     }
 
-    /// Notes a closer that closes nothing. Closers with nothing between them are one slip.
+    /// Records a closer without an opener. Closers with nothing between them are one slip.
     #[cold]
     fn skipped(&mut self, span: Span) {
         let is_full = self.surplus.len() == MAX_WARNINGS;
@@ -267,13 +267,13 @@ impl<'a, 'm> Lexer<'a, 'm> {
         self.surplus_token = self.tokens;
     }
 
-    /// What is wrong with the text and yet does no harm, in the order of the text.
+    /// Returns the warnings about the text, in its order.
     pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
         let warning = |span: &Span| {
             let closers = span.text(self.text);
             let (message, it) = match closers.len() {
                 1 => (format!("this `{closers}` closes nothing, so it was skipped"), "it"),
-                // Blanks and comments may stand between them.
+                // Blanks and comments may be between them.
                 _ => ("these brackets close nothing, so they were skipped".to_string(), "them"),
             };
             let hint = format!("remove {it}, or look for a bracket before {it} that closes too early");
@@ -297,7 +297,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         Some((at, close_token(closer_of(opener)), at))
     }
 
-    /// End of text: reports what is still open, then closes it.
+    /// Handles the end of the text: reports the open brackets, then closes them.
     fn end(&mut self) -> Result<Option<Item<'a>>, Stop> {
         let end = Span::new(self.text.len(), self.text.len());
         self.dangling(end)?;
@@ -316,7 +316,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         }
         self.prefixes = 0;
         let span = self.prefix;
-        // At the next token, or at the end of the last one when there is no next.
+        // At the next token, or at the end of the last one if there is none.
         self.stumbles.extend([next.start, span.end]);
         let mark = span.text(self.text);
         let hint = match mark {
@@ -356,7 +356,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
     }
 
     fn never_closed(&self) -> Diagnostic {
-        // The innermost opener is the best guess unless indentation says otherwise (below).
+        // The innermost opener is the best guess, unless indentation says otherwise (below).
         let Some(&opener) = self.open.last() else {
             return Diagnostic::without_span(Code::ParseError, "a bracket is never closed");
         };
@@ -377,8 +377,8 @@ impl<'a, 'm> Lexer<'a, 'm> {
         Diagnostic::error(Code::ParseError, span, message).label("opened here").hint(hint)
     }
 
-    /// The first line after `at` that has an opening bracket in column 1: it was likely meant to
-    /// begin a new top-level form, so the missing bracket belongs before it.
+    /// Returns the first line after `at` with an opening bracket in column 1: it was probably meant to begin a new
+    /// top-level form, so the missing bracket belongs before it.
     fn next_top_level(&self, at: u32) -> Option<u32> {
         let rest = self.text.get(at as usize..)?;
         let offset = rest.find("\n(")? as u32 + at + 1;
@@ -394,7 +394,7 @@ impl<'a> Iterator for Lexer<'a, '_> {
     }
 }
 
-/// `text` as it appears inside a message: ticked if it is code.
+/// Formats `text` for a message: in backquotes if it is code.
 fn tick(text: &str) -> String {
     if text.contains(' ') { text.to_owned() } else { format!("`{text}`") }
 }

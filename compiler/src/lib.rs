@@ -1,8 +1,8 @@
-//! Source text → artifact: reads forms, expands and resolves them, lowers them to bytecode.
+//! Compiler from source text to an artifact: reads forms, expands and resolves them, lowers them to bytecode.
 //!
-//! It runs nothing and knows no values; what a program may use is told by a [`Scope`]. The same source,
-//! scope and options give the same artifact on every machine: there is no I/O, no clock, and nothing
-//! depends on the order of a hash table.
+//! It runs nothing and knows no values; a [`Scope`] lists the names a program may use. The same source, scope and
+//! options give the same artifact on every machine: there is no I/O, no clock, and nothing depends on the order of a
+//! hash table.
 //!
 //! ```
 //! use ptc_bytecode::Limits;
@@ -61,13 +61,13 @@ use bumpalo::Bump;
 use ptc_bytecode::{Artifact, Diagnostic, Limits, Span};
 use sha2::{Digest, Sha256};
 
-/// How to compile.
+/// Options of the compiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Whether to write shorter code. What a program costs and answers is the same either way.
+    /// True to write shorter code. Fuel and results of a program are the same either way.
     pub optimize: bool,
-    /// Whether the source is part of the core library: `%` names and `%for`, `%set!`, `%exit` are
-    /// allowed, every top-level form is a function and becomes an export, and there is no entry.
+    /// True for a part of the core library: `%` names and `%for`, `%set!`, `%exit` are allowed, every top-level
+    /// form is a function and becomes an export, and there is no entry.
     pub library: bool,
 }
 
@@ -77,9 +77,9 @@ impl Default for Options {
     }
 }
 
-/// Compiles `source`, or says everything that is wrong with it.
+/// Compiles `source`, or returns all its errors.
 ///
-/// Problems come in the order structure, unknown names, unknown tools; all unknown names at once.
+/// Errors come in the order structure, unknown names, unknown tools; all unknown names at once.
 pub fn compile(
     source: &str,
     scope: &Scope,
@@ -91,40 +91,40 @@ pub fn compile(
     compiled.map(|compiled| compiled.artifact).map_err(|failed| failed.errors)
 }
 
-/// A program as code, and what has to be known of it before a run.
+/// A compiled program, with the facts needed before a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Compiled {
-    /// The code.
+    /// Code of the program.
     pub artifact: Artifact,
-    /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser
-    /// drops branches that cannot be taken, and must not change which programs are refused.
+    /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser drops
+    /// unreachable branches, and must not change which programs are refused.
     pub data: Vec<DataRead>,
-    /// Fields it looks up, to be held against the data before a run. As little as `data` does it depend on the optimiser.
+    /// Fields it looks up, to be checked against the data before a run. Taken from the source, too.
     pub reads: Reads,
-    /// Slips in the source that do not keep it from running, in the order of the text.
+    /// Warnings about the source, in the order of the text.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A program that cannot be compiled.
+/// The errors of a program that cannot be compiled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CompileErrors {
-    /// Everything that is wrong with it; at least one.
+    /// All errors; at least one.
     pub errors: Vec<Diagnostic>,
-    /// Slips that would not have kept it from running; one of them may be the cause of an error.
+    /// Warnings about the source; one of them may be the cause of an error.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A `data/x` in a program.
+/// A read of `data/x` in a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataRead {
-    /// The name behind `data/`.
+    /// Name behind `data/`.
     pub name: Box<str>,
-    /// The first place that reads it.
+    /// First place that reads it.
     pub span: Span,
 }
 
-/// Compiles `source` on the budget of a [`Meter`], which then tells what it took. Gives up with
-/// `compile_fuel_exceeded` when the budget is spent, and with `compile_timeout` when the host says so.
+/// Compiles `source` on the budget of a [`Meter`], which then holds the units used. Gives up with
+/// `compile_fuel_exceeded` when the budget is used up, and with `compile_timeout` when the host stops it.
 pub fn compile_metered(
     source: &str,
     scope: &Scope,

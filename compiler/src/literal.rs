@@ -1,7 +1,7 @@
-//! Decoding and refusing literals: numbers, strings, characters, and the words that are none.
+//! Decoding and refusal of literals: numbers, strings, characters, and malformed words.
 //!
-//! Clean symbols, keywords and small integers never come here by way of an allocation; everything
-//! malformed ends here in a diagnostic that names the literal and shows what to write.
+//! Clean symbols, keywords and small integers need no allocation; every malformed literal becomes a diagnostic that
+//! names it and shows a correct one.
 
 use crate::form::FormKind;
 use crate::token::Raw;
@@ -9,7 +9,7 @@ use bumpalo::Bump;
 use bumpalo::collections::String as BumpString;
 use ptc_bytecode::{Code, Diagnostic, Span};
 
-/// The form `text`, cut as `raw`, stands for.
+/// Decodes the literal `text`, which was lexed as `raw`.
 pub(crate) fn decode<'a>(
     raw: Raw,
     text: &'a str,
@@ -32,7 +32,7 @@ fn error(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::ParseError, span, message)
 }
 
-/// The text cut to a length that fits a message.
+/// Cuts a text to fit a message.
 fn brief(text: &str) -> String {
     const MAX: usize = 40;
     let shown: String = text.chars().take(MAX).collect();
@@ -83,7 +83,7 @@ fn check_digits(digits: usize, text: &str, span: Span, max: u64) -> Result<(), D
 fn float<'a>(text: &str, span: Span, max_digits: u64) -> Result<FormKind<'a>, Diagnostic> {
     let whole = text.trim_start_matches(['+', '-']).bytes().take_while(u8::is_ascii_digit).count();
     check_digits(whole, text, span, max_digits)?;
-    // Out of range is infinite, not an error, as everywhere else in the language.
+    // A number out of range is infinite, not an error, as everywhere else in the language.
     text.parse().map(FormKind::Float).map_err(|_| not_a_number(text, span))
 }
 
@@ -97,7 +97,7 @@ fn special_float<'a>(text: &str, span: Span) -> Result<FormKind<'a>, Diagnostic>
     }
 }
 
-/// `10N`, `0xFF`, `2r101`; anything else that starts like a number is refused.
+/// Decodes `10N`, `0xFF`, `2r101`; anything else that starts like a number is refused.
 fn number_like<'a>(
     text: &'a str,
     span: Span,
@@ -113,7 +113,7 @@ fn number_like<'a>(
     let (radix, digits) = if let Some(hex) = plain.strip_prefix("0x").or(plain.strip_prefix("0X")) {
         (16, hex)
     } else if let Some((radix, digits)) = unsigned.split_once(['r', 'R']) {
-        // In a radix above 23 a final N is a digit, so it is not taken for a suffix here.
+        // In a radix above 23, a final N is a digit, so it is no suffix here.
         match radix.parse() {
             Ok(radix @ 2..=36) => (radix, digits),
             _ => return Err(not_a_number(text, span)),
@@ -192,7 +192,7 @@ fn not_a_number(text: &str, span: Span) -> Diagnostic {
 
 // --- Text --------------------------------------------------------------------------------------
 
-/// A string literal with its quotes.
+/// Decodes a string literal with its quotes.
 fn string<'a>(text: &'a str, span: Span, arena: &'a Bump) -> Result<FormKind<'a>, Diagnostic> {
     let body = &text[1..text.len() - 1];
     let Some(first) = body.find('\\') else { return Ok(FormKind::Str(body)) };
@@ -253,7 +253,7 @@ fn keep(out: &mut BumpString<'_>, c: char) -> usize {
     c.len_utf8()
 }
 
-/// Up to three octal digits, as many as stay below 256.
+/// Decodes up to three octal digits, as many as stay below 256.
 fn octal(out: &mut BumpString<'_>, tail: &str) -> usize {
     let (mut value, mut taken) = (0u8, 0);
     for digit in tail.chars().take(3).map_while(|c| c.to_digit(8)) {
@@ -268,14 +268,14 @@ fn octal(out: &mut BumpString<'_>, tail: &str) -> usize {
 }
 
 enum Escape {
-    /// The character, and how many bytes from the `u` on spelled it.
+    /// A character, and the number of bytes from the `u` on that spelled it.
     Char(char, usize),
     /// A surrogate without its partner.
     Lone(u32),
     NotHex,
 }
 
-/// `uXXXX`, or `uXXXX\uXXXX` for a surrogate pair; `tail` starts at the `u`.
+/// Decodes `uXXXX`, or `uXXXX\uXXXX` for a surrogate pair; `tail` starts at the `u`.
 fn unicode(tail: &str) -> Escape {
     let Some(code) = hex4(&tail[1..]) else { return Escape::NotHex };
     if let Some(c) = char::from_u32(code) {
@@ -296,7 +296,7 @@ fn hex4(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// `\a`, `\newline`, `\u0041`, `\o101`; the value is a string of one character.
+/// Decodes `\a`, `\newline`, `\u0041`, `\o101`; the value is a string of one character.
 fn character<'a>(text: &'a str, span: Span, arena: &'a Bump) -> Result<FormKind<'a>, Diagnostic> {
     let name = &text[1..];
     let mut chars = name.chars();
@@ -331,9 +331,9 @@ fn character<'a>(text: &'a str, span: Span, arena: &'a Bump) -> Result<FormKind<
     )))
 }
 
-// --- What is refused -----------------------------------------------------------------------------
+// --- Refusals ------------------------------------------------------------------------------------
 
-/// A keyword that starts or ends with a slash.
+/// Makes the error for a keyword that starts or ends with a slash.
 pub(crate) fn bad_keyword(span: Span, text: &str) -> Diagnostic {
     let name = text.trim_start_matches(':').trim_matches('/');
     let name = if name.is_empty() { "name" } else { name };

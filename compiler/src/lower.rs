@@ -1,9 +1,9 @@
-//! Core forms → registers and jumps.
+//! Lowering of core forms into registers and jumps.
 //!
-//! An expression is lowered towards a [`Dest`]. Locals are read where they are, so an operand that is
-//! a local costs nothing; call arguments are computed where the callee expects them. Registers are
-//! handed out like a stack. The few that stay taken while something else is computed are bounded
-//! (see [`regs`]); what does not fit is kept in wide slots, so no program is too complex.
+//! An expression is lowered towards a [`Dest`]. Locals are read in place, so an operand that is a local costs nothing;
+//! call arguments are computed where the callee expects them. Registers are allocated like a stack. The few that stay
+//! taken while another expression is computed are bounded (see [`regs`]); the rest is kept in wide slots, so no program
+//! is too complex.
 
 use crate::emit::{CodeBuilder, LabelId, Module};
 use crate::meter::Meter;
@@ -28,29 +28,29 @@ mod pin;
 mod reads;
 mod regs;
 
-/// Where a value should go.
+/// The destination of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Dest {
-    /// Wherever it is; a local stays where it lives, anything else takes the next free register.
+    /// Any register: a local stays where it lives, anything else takes the next free register.
     Any,
-    /// This register. It need not be reserved: nothing the register held is needed any more.
+    /// This register. It need not be reserved: its old content is no longer needed.
     Into(u8),
-    /// Out of the function.
+    /// The result of the function.
     Return,
-    /// Nowhere; only the effects matter.
+    /// None; only the effects matter.
     Effect,
 }
 
-/// Captures that fit a closure directly; more travel as one vector.
+/// Maximum captures passed to a closure directly; more travel as one vector.
 const MAX_CAPTURES: usize = 100;
 
-/// Units of work for a node that is lowered, the instructions it becomes included.
+/// Units of work for lowering a node, its instructions included.
 const LOWERED_NODE: usize = 16;
 
-/// Units of work for an instruction that passes over finished code.
+/// Units of work per instruction for passes over finished code.
 const FINISHED_OP: usize = 4;
 
-/// Lowers a whole program or library. The error says what did not fit.
+/// Lowers a whole program or library. The error names the part that exceeds the format.
 pub(crate) fn lower<'a>(
     resolved: &Resolved<'a>,
     optimize: bool,
@@ -70,8 +70,8 @@ pub(crate) fn lower<'a>(
     Ok(artifact)
 }
 
-/// Lowers the definitions of a prelude namespace: definition `i` becomes function `i`. A constant is a
-/// function without parameters, and where its value is known, code that names it has the value.
+/// Lowers the definitions of a prelude namespace: definition `i` becomes function `i`. A constant is a function
+/// without parameters; if its value is known, code that names it contains the value.
 pub(crate) fn lower_namespace<'a>(
     definitions: &[&'a Lambda<'a>],
     tools: &[Tool<'a>],
@@ -92,7 +92,8 @@ pub(crate) fn lower_namespace<'a>(
     Ok(artifact)
 }
 
-/// The artifact, if all of it was paid for and fits the format; `overflow` is the code for what does not.
+/// Returns the artifact, if all of it was paid for and fits the format; `overflow` is the code for one that does
+/// not fit.
 fn finished(module: Module<'_>, overflow: Code) -> Result<Artifact, Diagnostic> {
     let _ = module.meter.pay_loading(&module.artifact);
     module.meter.charge(0)?;
@@ -102,14 +103,14 @@ fn finished(module: Module<'_>, overflow: Code) -> Result<Artifact, Diagnostic> 
     }
 }
 
-/// Lowers a function with all its arities and gives its number.
+/// Lowers a function with all its arities and returns its number.
 fn function<'a>(module: &mut Module<'a>, lambda: &'a Lambda<'a>, optimize: bool) -> u32 {
     let id = module.reserve_function();
     function_into(module, id, lambda, optimize);
     id
 }
 
-/// Lowers a function whose number is known.
+/// Lowers a function with a reserved number.
 fn function_into<'a>(module: &mut Module<'a>, id: u32, lambda: &'a Lambda<'a>, optimize: bool) {
     let arities = lambda
         .clauses
@@ -139,25 +140,25 @@ struct Lower<'m, 'a> {
     module: &'m mut Module<'a>,
     code: CodeBuilder,
     regs: Registers,
-    /// The function whose body is being lowered: this one, or one written in its place.
+    /// Function whose body is being lowered: this one, or one inlined in it.
     frame: Frame<'a>,
-    /// The functions around that, this one first.
+    /// Enclosing functions of an inlined one, the outermost first; empty outside inlined bodies.
     around: Vec<Frame<'a>>,
-    /// Whether captures arrive as one vector.
+    /// True if captures arrive as one vector.
     packed: bool,
-    /// Loops around this place and the function itself: where `recur` goes.
+    /// Targets of `recur`: enclosing loops and the function itself.
     targets: Vec<Target>,
-    /// Ends of the `Each` loops around this place.
+    /// End labels of the enclosing `Each` loops.
     breaks: Vec<LabelId>,
-    /// Constants the loops around this place keep in registers.
+    /// Constants that the enclosing loops keep in registers.
     pins: Vec<(Constant<'a>, u8)>,
 }
 
-/// Where `recur` goes, and what it assigns.
+/// A target of `recur`, with the places it assigns.
 struct Target {
     head: LabelId,
     count: Place,
-    /// The register the head expects the count in, also when it is kept in a wide slot.
+    /// Register in which the head expects the count, even if it is kept in a wide slot.
     count_reg: u8,
     places: Vec<Place>,
 }
@@ -173,7 +174,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         let mut lower = Lower {
             module,
             code: CodeBuilder::new(optimize, lambda.span),
-            // r0 holds the function, the parameters follow.
+            // r0 holds the function; the parameters follow.
             regs: Registers::new(params + 1),
             frame: Frame::new(clause.locals, &[]),
             around: Vec::new(),
@@ -217,7 +218,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         self.frame.places.get(local.0 as usize).copied().unwrap_or(Place::Nowhere)
     }
 
-    /// The register a value for `dest` is computed in.
+    /// Returns the register in which a value for `dest` is computed.
     fn target_reg(&mut self, dest: Dest) -> u8 {
         match dest {
             Dest::Into(reg) => reg,
@@ -225,7 +226,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         }
     }
 
-    /// Sends the value in `reg` where it belongs.
+    /// Moves the value in `reg` to its destination.
     fn deliver(&mut self, dest: Dest, reg: u8) -> u8 {
         match dest {
             Dest::Into(wanted) if wanted != reg => {
@@ -240,7 +241,7 @@ impl<'m, 'a> Lower<'m, 'a> {
         }
     }
 
-    /// Runs `write` with the source span of `span`.
+    /// Runs `write` with this source span.
     fn at<T>(&mut self, span: Span, write: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.code.at(span);
         let result = write(self);

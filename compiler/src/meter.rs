@@ -1,18 +1,18 @@
-//! The work of one compilation, counted in units that depend on the source alone.
+//! Meter: the work of one compilation, in units that depend on the source alone.
 
 use ptc_bytecode::{Artifact, Code, Const, Datum, Diagnostic, Limits, Node};
 use std::cell::Cell;
 
-/// Units paid between two looks at the clock: well below a millisecond.
+/// Units paid between two checks of the clock: well below a millisecond.
 const SLICE: u64 = 1 << 14;
 
-/// What is said of a compilation that took too long.
+/// Message for a compilation that took too long.
 pub const OUT_OF_TIME: &str = "compiling took longer than the host allows (limits.compile_ms)";
 
-/// The budget of a compilation, and the host's way to stop it.
+/// The budget of a compilation, and the host's handle to stop it.
 ///
-/// Every stage pays before or while it works. A unit is some nanoseconds of work; which work is a property
-/// of the source, so the same source takes the same units on every machine.
+/// Every stage pays before or while it works. A unit is some nanoseconds of work; the work is a property of the
+/// source, so the same source takes the same units on every machine.
 ///
 /// ```
 /// use ptc_bytecode::Limits;
@@ -27,7 +27,7 @@ pub const OUT_OF_TIME: &str = "compiling took longer than the host allows (limit
 /// assert_eq!(problems.unwrap_err().errors[0].code.reason(), "compile_fuel_exceeded");
 /// ```
 pub struct Meter<'s> {
-    /// Units left before the host is asked again.
+    /// Units left before the host is called again.
     slice: Cell<u64>,
     /// Units left beyond the slice.
     reserve: Cell<u64>,
@@ -36,7 +36,7 @@ pub struct Meter<'s> {
     end: Cell<Option<End>>,
 }
 
-/// Why a compilation was given up.
+/// The reason a compilation was given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Fuel,
@@ -44,7 +44,7 @@ enum End {
 }
 
 impl<'s> Meter<'s> {
-    /// A budget of `limits.compile_fuel`; compiling also ends once `stop` says so. It is asked now and
+    /// Makes a budget of `limits.compile_fuel`; compiling also ends once `stop` returns true. It is called now and
     /// then: this crate reads no clock itself.
     pub fn new(limits: &Limits, stop: &'s dyn Fn() -> bool) -> Meter<'s> {
         let limit = limits.compile_fuel;
@@ -58,7 +58,7 @@ impl<'s> Meter<'s> {
         }
     }
 
-    /// Pays for work; false when compiling has to end.
+    /// Pays for work; false if compiling has to end.
     #[inline]
     #[must_use]
     pub fn pay(&self, units: usize) -> bool {
@@ -71,7 +71,7 @@ impl<'s> Meter<'s> {
         }
     }
 
-    /// Takes the next slice from the reserve, and asks the host. Once over, there is nothing to take.
+    /// Takes the next slice from the reserve, and calls the host. Once over, there is nothing to take.
     #[cold]
     fn refill(&self, units: u64) -> bool {
         if self.end.get().is_some() {
@@ -97,23 +97,23 @@ impl<'s> Meter<'s> {
         self.reserve.set(0);
     }
 
-    /// Pays for work; the error says why compiling has to end, also when that was known before.
+    /// Pays for work; the error says why compiling has to end, even if that was known before.
     pub(crate) fn charge(&self, units: usize) -> Result<(), Diagnostic> {
         let _ = self.pay(units);
         self.problem().map_or(Ok(()), Err)
     }
 
-    /// Whether compiling has to end.
+    /// True if compiling has to end.
     pub fn is_over(&self) -> bool {
         self.end.get().is_some()
     }
 
-    /// Units paid so far: the whole limit if it did not suffice.
+    /// Returns the units paid so far: the whole limit if it did not suffice.
     pub fn spent(&self) -> u64 {
         self.limit - self.slice.get() - self.reserve.get()
     }
 
-    /// Why compiling has to end, if it has.
+    /// Returns the reason compiling has to end, if it has.
     pub fn problem(&self) -> Option<Diagnostic> {
         Some(match self.end.get()? {
             End::Fuel => Diagnostic::without_span(
@@ -128,8 +128,7 @@ impl<'s> Meter<'s> {
         })
     }
 
-    /// Pays for what becomes of a finished artifact: it is checked instruction by instruction, and its
-    /// constants become values.
+    /// Pays for loading a finished artifact: each instruction is verified, and its constants become values.
     pub(crate) fn pay_loading(&self, artifact: &Artifact) -> bool {
         artifact.blocks.iter().all(|block| self.pay(CHECKED_OP * block.ops.len()))
             && artifact.consts.iter().all(|constant| match constant {
@@ -139,9 +138,9 @@ impl<'s> Meter<'s> {
             })
     }
 
-    /// A key or member is hashed as a whole, so a collection that holds collections pays for what is in them.
+    /// Pays for a constant collection. A key or member is hashed as a whole, so nested collections pay for their parts.
     fn pay_data(&self, datum: &Datum) -> bool {
-        // Most are the keys of a record: texts in a vector, of which nothing is hashed.
+        // Most are the keys of a record: texts in a vector, without any hashing.
         let plain = |node: &Node| match node {
             Node::Keyword(text) | Node::Str(text) => Some(MADE_VALUE + text.len() / 8),
             Node::Int(_) | Node::Vector(_) => Some(MADE_VALUE),
@@ -150,7 +149,7 @@ impl<'s> Meter<'s> {
         if let Some(units) = datum.nodes().iter().map(plain).sum::<Option<usize>>() {
             return self.pay(units);
         }
-        // How many parts the values before a collection have: its items are the last of them.
+        // Number of parts of each value before a collection, whose items are the last of them.
         let mut sizes: Vec<usize> = Vec::new();
         datum.nodes().iter().all(|node| {
             let (items, units) = match node {
@@ -173,16 +172,16 @@ impl<'s> Meter<'s> {
     }
 }
 
-/// Checking one instruction.
+/// Units for verifying one instruction.
 const CHECKED_OP: usize = 4;
 
-/// Making one value of a constant collection.
+/// Units for making one value of a constant collection.
 const MADE_VALUE: usize = 4;
 
-/// Hashing one part of a key or member.
+/// Units for hashing one part of a key or member.
 const HASHED_PART: usize = 4;
 
-/// Reading an integer of this many digits: every digit goes through all the limbs before it.
+/// Returns the units for reading an integer of this many digits: every digit goes through all the limbs before it.
 pub(crate) fn digits_price(digits: usize) -> usize {
     digits / 8 + digits * digits / 256
 }
@@ -219,7 +218,7 @@ mod tests {
         while meter.pay(8) {
             units += 8;
         }
-        // What the slice did not cover is paid from the next one.
+        // The part not covered by the slice is paid from the next one.
         assert_eq!((asked.get(), units), (3, 3 * SLICE + 2 * 8));
         assert_eq!(meter.problem().unwrap().code.reason(), "compile_timeout");
     }

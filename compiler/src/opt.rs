@@ -1,9 +1,9 @@
-//! Shorter code at the same price.
+//! Optimiser: shorter code at the same price.
 //!
-//! Two kinds of passes. [`fold`](fold()), [`constant_collection`], [`known_truth`] and [`fuse`](fuse())
-//! are asked by lowering, which then charges for the code it would have written. The passes of
-//! [`finish`] work on a finished draft. None moves a price past an instruction that can fault or be noticed, so
-//! a run stops at the same place for the same fuel either way.
+//! There are two kinds of passes. [`fold`](fold()), [`constant_collection`], [`known_truth`] and [`fuse`](fuse()) are
+//! called by lowering, which then charges for the code it would have written. The passes of [`finish`] work on a
+//! finished draft. None moves a price past an instruction that can fault or be observed, so a run stops at the same
+//! place for the same fuel either way.
 
 use crate::emit::Draft;
 use ptc_bytecode::{Op, Span};

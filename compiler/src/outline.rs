@@ -1,4 +1,4 @@
-//! What a program defines at its top level, for tools that show it.
+//! Outline of a program: its top-level definitions, for tools that show them.
 
 use crate::form::{Form, FormKind};
 use crate::parse::parse;
@@ -8,17 +8,17 @@ use ptc_bytecode::{Limits, Span};
 /// A definition at the top level of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
-    /// What it defines.
+    /// Defined name.
     pub name: String,
-    /// The whole form.
+    /// Span of the whole form.
     pub span: Span,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<String>,
-    /// How it is called, such as `(f x & more)`, one for each arity; none for what is no `defn`.
+    /// Calls, such as `(f x & more)`, one for each arity; empty unless it is a `defn`.
     pub signatures: Vec<String>,
 }
 
-/// The definitions of a program in order; none of a text that cannot be read.
+/// Returns the definitions of a program in order; empty for a text that cannot be read.
 ///
 /// ```
 /// use ptc_bytecode::Limits;
@@ -56,7 +56,7 @@ fn definition(form: &Form<'_>, source: &str) -> Option<Definition> {
         let mut found = rest.iter().filter_map(|form| Some((params(form)?, form)));
         if let Some((span, first)) = found.next() {
             signatures.push(span);
-            // Only clauses come several at a time; behind `[params]` stands the body.
+            // Only clauses come several at a time; behind `[params]` comes the body.
             if let FormKind::List(_) = first.kind {
                 signatures.extend(found.map(|(span, _)| span));
             }

@@ -1,4 +1,4 @@
-//! Source text → syntax tree. Everything about reading hides behind [`parse`].
+//! Reader from source text to the syntax tree. Everything about reading hides behind [`parse`].
 
 use crate::duplicate::Fingerprints;
 use crate::form::{Form, FormKind};
@@ -11,15 +11,15 @@ use logos::Logos;
 use ptc_bytecode::{Code, Diagnostic, Limits, Span, place_of};
 use std::collections::HashSet;
 
-/// Made from `grammar.lalrpop`; `tests/grammar.rs` says how.
+/// Generated from `grammar.lalrpop`; `tests/grammar.rs` describes it.
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused)]
 mod grammar;
 
 /// Reads `source` as a sequence of top-level forms, which live in `arena`.
 ///
-/// Never panics and uses no more stack for deeper input. On failure the diagnostics come in the order
-/// of the text, at most ten of them.
+/// Never panics and uses no more stack for deeper input. On failure, at most ten diagnostics come in the order of
+/// the text.
 ///
 /// ```
 /// use ptc_bytecode::Limits;
@@ -32,19 +32,19 @@ pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [
     parse_metered(source, arena, limits, &meter, &mut Vec::new()).map(|read| read.forms)
 }
 
-/// A text that was read: its forms, and the metadata that stands before some of them.
+/// A text that was read: its forms, and the metadata before some of them.
 pub(crate) struct ReadText<'a> {
     pub forms: &'a [Form<'a>],
-    /// Forms behind a `^`, in the order of the text. The tree does not have them: programs ignore metadata, and
-    /// whoever wants it finds it by its place.
+    /// Forms behind a `^`, in the order of the text. The tree leaves them out: programs ignore metadata, and code
+    /// that needs it finds it by its place.
     pub metadata: Vec<Form<'a>>,
 }
 
-/// Bytes of a text that a unit of work passes over.
+/// Bytes of text scanned per unit of work.
 const READ_BYTES: usize = 4;
 
-/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata. `warnings` gets what is wrong with
-/// the text and does no harm; with errors, it may be their cause.
+/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata. `warnings` receives harmless
+/// problems of the text; with errors, one may be their cause.
 pub(crate) fn parse_metered<'a>(
     source: &str,
     arena: &'a Bump,
@@ -55,9 +55,9 @@ pub(crate) fn parse_metered<'a>(
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
     }
-    // For passing over it: blanks and comments are no tokens.
+    // For scanning: blanks and comments are no tokens.
     meter.charge(source.len() / READ_BYTES).map_err(|problem| vec![problem])?;
-    // One copy, and every name and plain string is a slice of it.
+    // One copy; every name and plain string is a slice of it.
     let text: &'a str = arena.alloc_str(source);
     let mut lexer = Lexer::new(text, arena, limits, meter);
     let mut reader = Reader {
@@ -71,13 +71,13 @@ pub(crate) fn parse_metered<'a>(
     };
     let outcome = grammar::ProgramParser::new().parse(&mut reader, &mut lexer);
     warnings.append(&mut lexer.warnings());
-    // Every form was fingerprinted once at most, so it is soon enough to pay for that now.
+    // Every form was fingerprinted once at most, so paying for that now is soon enough.
     meter.charge(reader.prints.work()).map_err(|problem| vec![problem])?;
     if lexer.names > limits.symbols && meter.pay(text.len()) {
         reader.errors.extend(too_many_names(text, limits));
     }
     let mut errors = lexer.errors;
-    // Where the parser lost its way, the lexer has mostly told the same slip in better words.
+    // Where the parser got lost, the lexer has mostly reported the same slip in better words.
     reader.lost.retain(|lost| lost.span.is_none_or(|span| !lexer.stumbles.contains(&span.start)));
     errors.append(&mut reader.lost);
     errors.append(&mut reader.errors);
@@ -92,7 +92,7 @@ pub(crate) fn parse_metered<'a>(
     Err(errors)
 }
 
-/// What the grammar builds with: the arena, and the elements of the collections still open.
+/// The grammar's builder: the arena, and the elements of the open collections.
 pub(crate) struct Reader<'a> {
     arena: &'a Bump,
     text: &'a str,
@@ -100,7 +100,7 @@ pub(crate) struct Reader<'a> {
     prints: Fingerprints,
     metadata: Vec<Form<'a>>,
     errors: Vec<Diagnostic>,
-    /// Places where the parser had to recover.
+    /// Errors where the parser had to recover.
     lost: Vec<Diagnostic>,
 }
 
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         Form { span: Span { start: l, end: r }, kind: FormKind::Quote(self.arena.alloc(form)) }
     }
 
-    /// `@form` is `(deref form)`, whatever the program calls `deref`.
+    /// Makes `(deref form)` from `@form`, whatever the program calls `deref`.
     pub(crate) fn deref(&mut self, l: u32, form: Form<'a>, r: u32) -> Form<'a> {
         let span = Span { start: l, end: r };
         let head = Form { span, kind: FormKind::Builtin("deref") };
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         Form { span, kind: FormKind::Inst(text) }
     }
 
-    /// Notes what the parser skipped to get back on its feet.
+    /// Records the text that the parser skipped to recover.
     pub(crate) fn recovered(&mut self, start: usize, lost: Lost<'a>) -> usize {
         let span = match lost.error {
             ParseError::UnrecognizedToken { token: (l, _, r), .. }
@@ -257,8 +257,8 @@ fn too_large(bytes: usize, limits: &Limits) -> Diagnostic {
     .hint("pass data in as granted data instead of writing it into the program")
 }
 
-/// Counts distinct names, those of the language left out. Only reached when even the repetitions
-/// are more than allowed, so ordinary programs do not pay for it.
+/// Counts distinct names, those of the language left out. Only called if even the repetitions exceed the limit, so
+/// ordinary programs do not pay for it.
 #[cold]
 fn too_many_names(text: &str, limits: &Limits) -> Option<Diagnostic> {
     let mut lexer = Raw::lexer(text);

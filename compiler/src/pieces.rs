@@ -1,20 +1,20 @@
-//! Text cut into pieces by what they are, for editors and coloured output. Every byte that is not blank
-//! belongs to one piece, whatever is wrong with the text.
+//! Pieces of text by kind, for editors and coloured output. Every byte that is not blank belongs to one piece, even in
+//! a text with errors.
 
 use crate::token::Raw;
 use logos::Logos;
 use ptc_bytecode::Span;
 
-/// A piece of text.
+/// A piece of text with its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// Where it stands.
+    /// Place in the text.
     pub span: Span,
-    /// What it is.
+    /// Kind of the piece.
     pub kind: PieceKind,
 }
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PieceKind {
     /// `(`, `[`, `{`, `#{` or `#(`.
@@ -31,19 +31,19 @@ pub enum PieceKind {
     Symbol,
     /// A keyword.
     Keyword,
-    /// A string, perhaps not closed yet.
+    /// A string, perhaps unclosed.
     Text,
-    /// A regular expression, perhaps not closed yet.
+    /// A regular expression, perhaps unclosed.
     Pattern,
     /// A character.
     Char,
     /// A comment, up to the end of its line.
     Comment,
-    /// Anything else.
+    /// Any other text.
     Other,
 }
 
-/// The pieces of a text, in order.
+/// Cuts a text into its pieces, in order.
 ///
 /// ```
 /// use ptc_compiler::{PieceKind, pieces};
@@ -67,7 +67,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     found
 }
 
-/// Comments between two tokens, where there is nothing else but blanks.
+/// Adds the comments between two tokens, where all other text is blank.
 fn comments(text: &str, start: usize, end: usize, found: &mut Vec<Piece>) {
     let mut at = start;
     while let Some(comment) = text.get(at..end).and_then(|gap| gap.find(';')) {
@@ -97,7 +97,7 @@ fn kind(raw: Raw) -> PieceKind {
 mod tests {
     use super::pieces;
 
-    /// What stands between two pieces is blank, and every piece is on character boundaries.
+    /// Text between two pieces is blank, and every piece is on character boundaries.
     #[test]
     fn no_byte_is_lost() {
         for text in [

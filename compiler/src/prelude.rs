@@ -1,9 +1,8 @@
-//! Prelude source → namespaces with their definitions and code.
+//! Compiler of prelude source into namespaces with their definitions and code.
 //!
-//! A prelude is a file of `ns`, `def`, `defn` and `defn-`. Each namespace is compiled by itself to an
-//! artifact in which definition `i` is function `i`; a constant is a function without parameters, since
-//! finding its value needs a machine, which this crate does not know. Whoever has found the values
-//! compiles once more with them.
+//! A prelude is a file of `ns`, `def`, `defn` and `defn-`. Each namespace is compiled separately to an artifact in
+//! which definition `i` is function `i`; a constant is a function without parameters, since computing its value needs a
+//! machine, which this crate lacks. The caller computes the values and compiles once more with them.
 
 mod assemble;
 mod definition;
@@ -35,8 +34,8 @@ use ptc_bytecode::{Code, Datum, Diagnostic, Limits, Subject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Compiles a prelude. `known` has the values of those constants, by `ns/name`, that are data; `used` the exports of
-/// other preludes that its namespaces may require.
+/// Compiles a prelude. `known` holds the values of known constants that are data, by `ns/name`; `used` the exports
+/// of other preludes that its namespaces may require.
 ///
 /// ```
 /// use ptc_compiler::prelude;
@@ -125,11 +124,11 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What the analysis found, in the terms of preludes.
+/// Converts errors of the analysis into errors of preludes.
 #[cold]
 fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
     let own = |code: Code| matches!(code, Code::QualifiedSelfReference | Code::ImpureConstant);
-    // A rule of preludes says more than what follows from breaking it.
+    // A broken rule of preludes says more than the errors that follow from it.
     diagnostics.sort_by_key(|diagnostic| !own(diagnostic.code));
     let is_own = diagnostics.first().is_some_and(|first| own(first.code));
     let name = |diagnostic: &'_ Diagnostic| match diagnostic.subject.as_deref() {

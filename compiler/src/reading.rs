@@ -1,10 +1,10 @@
-//! Whether a text that comes line by line is all there: what a prompt needs to know.
+//! Incremental reading: tells a prompt whether a text entered line by line is complete.
 
 use crate::lexer::{bracket_text, closes};
 use crate::token::Raw;
 use logos::Logos;
 
-/// A text that comes line by line. Each line is looked at once, so a long form costs no more than its
+/// The state of a text that arrives line by line. Each line is scanned once, so a long form costs no more than its
 /// length.
 ///
 /// ```
@@ -19,51 +19,51 @@ use logos::Logos;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// What waits for a form, outermost first.
+    /// Openers and marks that wait for a form, outermost first.
     waiting: Vec<Waiting>,
-    /// How many of those are brackets.
+    /// Number of brackets among them.
     brackets: usize,
-    /// Inside a string or a regular expression.
+    /// True inside a string or a regular expression.
     quoted: bool,
-    /// There, just behind a backslash.
+    /// True just behind a backslash in a string.
     escaped: bool,
-    /// A bracket closed what it does not fit: more lines would not help.
+    /// True if a bracket closed a wrong opener: more lines would not help.
     broken: bool,
 }
 
-/// What waits for a form.
+/// An opener or mark that waits for a form.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     /// An open bracket, until it is closed.
     Bracket(OpenBracket),
-    /// `'` or `#inst`, which with its form is a form.
+    /// `'` or `#inst`, which makes one form together with its form.
     Mark,
-    /// `#_` or `^`, which takes its form away.
+    /// `#_` or `^`, which drops its form.
     Drop,
 }
 
-/// A bracket that is not closed yet.
+/// A bracket that is still open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenBracket {
     token: Raw,
-    /// How many characters stand before it on its line.
+    /// Number of characters before it on its line.
     pub column: usize,
 }
 
 impl OpenBracket {
-    /// As it is written: `(`, `[`, `{`, `#{` or `#(`.
+    /// Returns its text: `(`, `[`, `{`, `#{` or `#(`.
     pub fn text(self) -> &'static str {
         bracket_text(self.token)
     }
 }
 
 impl Reading {
-    /// Nothing so far.
+    /// Makes the state of an empty text.
     pub fn new() -> Reading {
         Reading::default()
     }
 
-    /// Takes whole lines, with their line ends.
+    /// Adds complete lines, with their line ends.
     pub fn push(&mut self, lines: &str) {
         let mut start = 0;
         if self.quoted {
@@ -93,14 +93,14 @@ impl Reading {
                 }
                 Raw::Quote | Raw::Inst | Raw::Deref => self.waiting.push(Waiting::Mark),
                 Raw::Discard | Raw::Meta => self.waiting.push(Waiting::Drop),
-                // Marks of other languages, which the reader skips.
+                // Marks of other Lisps, which the reader skips.
                 Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other => {}
                 _ => self.form(),
             }
         }
     }
 
-    /// A closing bracket, and what it closes. At top level a surplus one is skipped, as the reader does.
+    /// Handles a closing bracket and its opener. At top level a surplus one is skipped, as in the reader.
     fn close(&mut self, closer: Raw) {
         let is_bracket = |waiting: &Waiting| matches!(waiting, Waiting::Bracket(_));
         if self.brackets == 0 {
@@ -108,7 +108,7 @@ impl Reading {
         }
         self.brackets -= 1;
         if let Some(at) = self.waiting.iter().rposition(is_bracket) {
-            // A mark inside has no form and will get none.
+            // A mark inside never gets a form.
             self.broken |= at + 1 < self.waiting.len();
             if let Waiting::Bracket(open) = self.waiting[at] {
                 self.broken |= !closes(closer, open.token);
@@ -118,7 +118,7 @@ impl Reading {
         }
     }
 
-    /// A form has been read.
+    /// Handles a complete form.
     fn form(&mut self) {
         while let Some(Waiting::Mark) = self.waiting.last() {
             self.waiting.pop();
@@ -128,17 +128,17 @@ impl Reading {
         }
     }
 
-    /// Whether more lines are needed: something is open, and nothing is wrong yet.
+    /// True if more lines are needed: something is open, and there is no error yet.
     pub fn is_unfinished(&self) -> bool {
         !self.broken && (self.quoted || !self.waiting.is_empty())
     }
 
-    /// Whether the end is inside a string or a regular expression.
+    /// True if the text ends inside a string or a regular expression.
     pub fn is_quoted(&self) -> bool {
         self.quoted
     }
 
-    /// The bracket that would be closed next.
+    /// Returns the bracket to close next.
     pub fn innermost(&self) -> Option<OpenBracket> {
         self.waiting.iter().rev().find_map(|waiting| match waiting {
             Waiting::Bracket(open) => Some(*open),
@@ -146,7 +146,7 @@ impl Reading {
         })
     }
 
-    /// Behind the quote that ends the string.
+    /// Returns the index behind the quote that ends the string.
     fn closing_quote(&mut self, text: &str) -> Option<usize> {
         for (at, byte) in text.bytes().enumerate() {
             match byte {
@@ -188,7 +188,7 @@ mod tests {
             &["\"a\\", "\"\""],
             &["\"a", "\\\"", "b"],
             &["(\"a", "\""],
-            // A line break is a character, and what stands on the next line is no part of it.
+            // A line break is a character, and the next line does not continue it.
             &["\\", "'"],
         ] {
             assert!(unfinished(lines), "{lines:?}");
@@ -227,8 +227,8 @@ mod tests {
     }
 
     proptest! {
-        /// The same answer however the lines come, and the reader agrees: it complains of what is open
-        /// just where more lines are waited for.
+        /// Splitting the lines differently changes nothing, and the reader agrees: it reports open brackets exactly
+        /// where more lines are expected.
         #[test]
         fn the_reader_agrees(words in vec(select(WORDS), 0..30)) {
             let text = words.concat() + "\n";

@@ -1,12 +1,13 @@
-//! Reads: the fields a program looks up, and in which granted data, answers of tools and definitions of the session,
-//! as far as its text tells.
+//! Reads: the fields a program looks up in granted data, replies of tools and definitions of the session, as far as its
+//! text tells.
 //!
-//! Values are not known yet, so a program is gone through once with paths in their place: `(:total (first
-//! data/orders))` reads `:total` of `data/orders`, then `Each`. Functions of the program are gone through where they
-//! are called. Whoever has the values holds them against [`Reads`] before the run. Where a value comes from somewhere
-//! else, or from several places, it is not known, and nothing is said of it.
+//! Values are not known yet, so a program is walked once with paths in their place: `(:total (first data/orders))`
+//! reads `:total` of `data/orders`, then `Each`. Functions of the program are walked at their calls. The runtime checks
+//! [`Reads`] against the values before the run. A value from elsewhere, or from several places, is unknown, and nothing
+//! is reported about it.
 
 mod builtin;
+mod known;
 mod returns;
 #[cfg(test)]
 mod tests;
@@ -19,36 +20,36 @@ use bumpalo::Bump;
 pub use ptc_bytecode::Key;
 use ptc_bytecode::{Returns, Span, ToolName};
 
-/// The most nodes that are looked at; a program that takes more is only known in part, and nothing is said of it.
+/// Maximum nodes that are walked; a longer program is known only in part, and nothing is reported about the rest.
 const MAX_STEPS: u32 = 20_000;
 
-/// What a program reads.
+/// The reads of a program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reads {
-    /// Where values come from; a [`PathId`] is an index here, and parents come before their children.
+    /// Origins of values; a [`PathId`] is an index here, and parents come before their children.
     pub paths: Vec<Path>,
-    /// Fields that are looked up, by their place in the text.
+    /// Field lookups, by their place in the text.
     pub lookups: Vec<Lookup>,
     /// Comparisons with a constant.
     pub comparisons: Vec<Comparison>,
     /// Calls of tools.
     pub calls: Vec<ToolCall>,
-    /// What is computed with.
+    /// Operands of arithmetic.
     pub operands: Vec<Operand>,
 }
 
-/// One [`Path`].
+/// Index of a [`Path`] in [`Reads::paths`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub struct PathId(pub u32);
 
-/// Where a value comes from: a step from another, or a beginning.
+/// The origin of a value: a step from another path, or a root.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Path {
-    /// None for a beginning.
+    /// Path before this step; None for a root.
     pub parent: Option<PathId>,
-    /// The step.
+    /// Last step.
     pub step: Step,
-    /// Whether the program is prepared to find nothing here: it tests for that, or has something to put in its place.
+    /// True if the program handles a missing value here: it tests for it, or has a default.
     pub guarded: bool,
 }
 
@@ -59,45 +60,45 @@ pub enum Step {
     Data(Box<str>),
     /// A definition of the session.
     Definition(Box<str>),
-    /// The answer of a tool.
+    /// The reply of a tool.
     Answer(ToolName),
     /// The value of a field.
     Field(Key),
-    /// Every element of a list; every entry of a map.
+    /// Every element of a list, or every entry of a map.
     Each,
-    /// An element by its position; of an entry, 0 is the key and 1 the value.
+    /// The element at a position; of an entry, 0 is the key and 1 the value.
     Nth(u32),
     /// Every value of a map.
     Values,
 }
 
-/// A place in the text that looks a field up.
+/// A lookup of a field at a place in the text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lookup {
-    /// The place.
+    /// Place of the lookup.
     pub span: Span,
-    /// The field.
+    /// Field.
     pub key: Key,
-    /// The maps it is looked up in.
+    /// Maps it is looked up in.
     pub of: Vec<Of>,
-    /// Whether it may be looked up in others as well.
+    /// True if it may be looked up in other maps as well.
     pub is_open: bool,
-    /// Whether the program has something to put in its place, or reads a map whose keys are data.
+    /// True if the program has a default, or reads a map whose keys are data.
     pub guarded: bool,
-    /// Whether it is taken out, which takes the very key: a look-up also finds a string by its keyword.
+    /// True if the field is removed, which needs the exact key: a lookup also finds a string by its keyword.
     pub is_removed: bool,
 }
 
-/// Maps that a field is looked up in.
+/// The maps of a lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Of {
-    /// Those at a path.
+    /// The maps at a path.
     Path(PathId),
-    /// Those the program makes, or an export of a prelude does, which have these keys and no others.
+    /// Maps made by the program or by an export of a prelude, with these keys and no others.
     Made {
-        /// The keys.
+        /// Keys of the maps.
         keys: Vec<Key>,
-        /// The export that gives them back; None for the program itself.
+        /// Export that returns them; None for the program itself.
         by: Option<Box<str>>,
     },
 }
@@ -105,72 +106,72 @@ pub enum Of {
 /// A value that is compared with a constant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
-    /// The place.
+    /// Place of the comparison.
     pub span: Span,
-    /// By order, or whether they are equal.
+    /// Kind of comparison.
     pub by: Relation,
-    /// The values that are compared.
+    /// Compared values.
     pub of: Compared,
-    /// What they are compared with.
+    /// Constant they are compared with.
     pub constant: Compared,
 }
 
-/// How values are compared.
+/// The kind of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
-    /// `=`, `not=`
+    /// Equality: `=`, `not=`.
     Equal,
-    /// `<`, `>`, `<=`, `>=`
+    /// Order: `<`, `>`, `<=`, `>=`.
     Order,
 }
 
 /// A side of a comparison.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Compared {
-    /// What is at a path.
+    /// The value at a path.
     Path(PathId),
     /// A string or a keyword.
     Text(Key),
     /// A number.
     Number,
-    /// nil, written as such.
+    /// nil, written literally.
     Nil,
 }
 
-/// A value that is computed with, where the program certainly comes by. Those inside `try` are left out.
+/// An operand of arithmetic that the program certainly evaluates. Those inside `try` are left out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operand {
-    /// The place.
+    /// Place of the operand.
     pub span: Span,
-    /// What computes with it.
+    /// Builtin that computes with it.
     pub builtin: &'static str,
-    /// The values.
+    /// Path of the values.
     pub path: PathId,
 }
 
-/// A call of a tool. Those inside `try` are left out: a program may well mean them to fail.
+/// A call of a tool. Those inside `try` are left out: the program may expect them to fail.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ToolCall {
-    /// The place.
+    /// Place of the call.
     pub span: Span,
-    /// The tool.
+    /// Called tool.
     pub tool: ToolName,
-    /// Its arguments.
+    /// Arguments, as far as they are known.
     pub args: Given,
 }
 
-/// What a program hands over, as far as its text tells.
+/// A value that a program passes, as far as its text tells.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Given {
-    /// Anything.
+    /// Any value.
     Anything,
     /// nil
     Nil,
-    /// true or false.
+    /// A boolean.
     Boolean,
     /// An integer.
     Integer,
-    /// Some number.
+    /// A number.
     Number,
     /// A keyword or a string.
     Text(Box<str>),
@@ -178,9 +179,9 @@ pub enum Given {
     List,
     /// A map.
     Map {
-        /// Its entries whose keys are known.
+        /// Entries with known keys.
         fields: Vec<(Key, Given)>,
-        /// Whether there are no others.
+        /// True if there are no other entries.
         is_whole: bool,
     },
     /// A function.
@@ -188,26 +189,26 @@ pub enum Given {
 }
 
 impl Reads {
-    /// Fields a run may watch: those that the program looks up without being prepared not to find them.
-    /// Each with the first place that does.
+    /// Returns the fields a run may watch: those that the program looks up without handling their absence, each
+    /// with its first place.
     pub fn watched(&self) -> impl Iterator<Item = (&Key, Span)> {
         let lookups = self.lookups.iter().enumerate().filter(|(_, lookup)| !lookup.is_removed);
         lookups.filter_map(|(i, lookup)| {
             let same = |other: &&Lookup| other.key.name == lookup.key.name && !other.is_removed;
             let is_first = !self.lookups[..i].iter().any(|other| same(&other));
-            // Asked for the first place of a name alone, since a program may repeat it very often.
+            // Checked for the first place of a name only, since a program may repeat it very often.
             let is_guarded = || self.lookups.iter().filter(same).any(|other| self.is_guarded(other));
             (is_first && !is_guarded()).then_some((&lookup.key, lookup.span))
         })
     }
 
-    /// Whether the program is prepared not to find a field.
+    /// True if the program handles the absence of a field.
     pub fn is_guarded(&self, lookup: &Lookup) -> bool {
         lookup.guarded
             || lookup.of.iter().any(|of| matches!(of, Of::Path(path) if self.tests(*path, &lookup.key)))
     }
 
-    /// Whether the program tests somewhere whether there is such a field.
+    /// True if the program tests for this field anywhere.
     fn tests(&self, parent: PathId, key: &Key) -> bool {
         self.paths.iter().any(|path| {
             path.guarded
@@ -217,12 +218,13 @@ impl Reads {
     }
 }
 
-/// What a program reads. The interface tells what exports of preludes give back.
+/// Computes the reads of a program. The interface gives the return values of exports.
 pub(crate) fn reads<'a>(program: &Resolved<'a>, interface: Option<&'a Interface>, arena: &'a Bump) -> Reads {
     walk::Walk::over(program, interface, arena, MAX_STEPS)
 }
 
-/// What each function of a namespace gives back, whatever it is called with. Functions name each other by their numbers.
+/// Computes the return values of the functions of a namespace, for any arguments. Functions refer to each other by
+/// number.
 pub(crate) fn returns<'a>(
     functions: &[&'a Lambda<'a>],
     tools: &'a [Tool<'a>],

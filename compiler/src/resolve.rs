@@ -1,8 +1,8 @@
-//! Forms → core forms: expands what is not a core form, gives every name its meaning, and checks
-//! what can be known before a run.
+//! Resolver of forms into core forms: expands other forms, resolves every name, and checks everything that can be known
+//! before a run.
 //!
-//! Problems are collected, not thrown: a model that misspelled three names should hear of all three.
-//! A form with a problem resolves to nil and the walk goes on.
+//! Errors are collected, not thrown: a model that misspelled three names should be told all three. A form with an error
+//! resolves to nil and the walk goes on.
 
 use crate::expand::{self, Expander};
 use crate::form::{Form, FormKind};
@@ -34,17 +34,17 @@ mod special;
 pub(crate) use call::params;
 pub(crate) use namespace::{Definition, Space, resolve_namespace};
 
-/// Nested forms, those made by expansion included. Both this walk and lowering recurse over the
-/// tree; the bound keeps them inside a 2 MB stack, also in unoptimised builds.
+/// Maximum nesting of forms, those made by expansion included. Both this walk and lowering recurse over the tree;
+/// the bound keeps them inside a 2 MB stack, also in unoptimised builds.
 const MAX_DEPTH: u32 = 600;
 
-/// Problems reported at most; a text of nothing but slips must not make a book.
+/// Maximum errors reported; a text of nothing but slips must not flood the reader.
 const MAX_ERRORS: usize = 20;
 
-/// Units of work for a form that is resolved, what it expands to included.
+/// Units of work for resolving a form, expansion included.
 const RESOLVED_NODE: usize = 16;
 
-/// A name that is not found so often is looked into no further: a near one takes a while to find.
+/// Maximum misses of a name that are searched for a suggestion: finding a similar name takes a while.
 const MAX_MISSES: u32 = 8;
 
 /// Resolves the top-level forms of a program, or of a library.
@@ -61,7 +61,7 @@ pub(crate) fn resolve<'a>(
     resolver.check_known_calls();
     meter.charge(0).map_err(|problem| vec![problem])?;
     if resolver.errors.is_empty() {
-        // Functions of a library reach each other as builtins: it has no definitions of its own.
+        // Functions of a library call each other as builtins: it has no definitions of its own.
         let defs = if library { &[][..] } else { &resolver.defs[..] };
         let names = arena.alloc_slice_fill_iter(defs.iter().map(|def| def.name));
         let tools = arena.alloc_slice_copy(&resolver.tools);
@@ -83,64 +83,64 @@ pub(crate) fn resolve<'a>(
 struct Resolver<'a, 's> {
     arena: &'a Bump,
     scope: &'s Scope,
-    /// The whole program, to look for definitions that come too late.
+    /// The whole program, searched for definitions that come too late.
     forms: &'a [Form<'a>],
-    /// Pays for every node; when it is over, the walk ends with nil everywhere.
+    /// Meter that pays for every node; once it is over, the walk ends with nil everywhere.
     meter: &'s Meter<'s>,
     library: bool,
     expander: Expander<'a>,
-    /// Functions around this place, the program itself first.
+    /// Enclosing functions, the program itself first.
     functions: Vec<FunctionScope<'a>>,
     /// Local names in scope.
     bindings: Bindings<'a>,
     defs: Vec<Def<'a>>,
-    /// The definitions by name. Names are up to the program, so the hash is one it cannot predict.
+    /// Definitions by name. The program chooses the names, so the hash is unpredictable to it.
     def_ids: HashMap<&'a str, DefRef, KeyedState>,
-    /// Definitions whose value is being resolved, with the number of functions around them: their
-    /// names may be used inside further functions only.
+    /// Definitions whose value is being resolved, with the number of enclosing functions: their names may only be
+    /// used inside inner functions.
     pending: Vec<(&'a str, usize)>,
     /// Calls of definitions with a known function, checked when all definitions have been seen.
     known_calls: Vec<(DefRef, usize, Span)>,
     tools: Vec<Tool<'a>>,
     tool_ids: HashMap<Tool<'a>, ToolRef>,
-    /// Granted data that was named, with the first place.
+    /// Granted data that was named, with its first place.
     data: Vec<(&'a str, Span)>,
     data_names: HashSet<&'a str, KeyedState>,
-    /// Set while a prelude is compiled: the namespace it is in.
+    /// Definitions of the prelude namespace being compiled, if any.
     siblings: Option<Siblings<'a>>,
     /// Names introduced by `ns` and `require`.
     required: Required<'a>,
     errors: Vec<Diagnostic>,
-    /// How often each name was not found.
+    /// Number of times each name was not found.
     missing: HashMap<String, u32>,
     depth: u32,
-    /// Whether what is resolved now runs for sure once the program gets there; false inside branches
-    /// and functions. Only sure definitions shadow builtins.
+    /// True if the current form is sure to run once the program gets there; false inside branches and functions.
+    /// Only sure definitions shadow builtins.
     is_certain: bool,
-    /// Whether what is resolved now belongs to a task that is done, so that it will not run.
+    /// True if the current form belongs to a finished task, so that it will not run.
     is_done: bool,
-    /// Whether a task may have been reset by now.
+    /// True if a task may have been reset by now.
     may_reset: bool,
 }
 
 /// A function whose body is being resolved.
 struct FunctionScope<'a> {
     locals: Vec<Local<'a>>,
-    /// What it captures, in the order it was first named.
+    /// Captured names, in the order of first use.
     captures: Vec<Name<'a>>,
-    /// The captures by the binding they stand for.
+    /// Captures by the index of their binding.
     captured: HashMap<usize, u32>,
-    /// Loops around this place and the function itself: what `recur` may start again.
+    /// Targets of `recur`: enclosing loops and the function itself.
     targets: Vec<Target>,
-    /// `Each` loops around this place.
+    /// Number of enclosing `Each` loops.
     each: u32,
-    /// Whether it is a part of a form, which `recur` does not leave.
+    /// True if it is a part of a form, which `recur` does not leave.
     is_part: bool,
-    /// In preludes: locals that hold a map which says where a call of `tool/call` goes.
+    /// In preludes: locals that hold a map naming the operation of a `tool/call`.
     operations: Vec<(LocalId, &'a str, &'a str)>,
 }
 
-/// What `recur` starts again.
+/// A target of `recur`.
 struct Target {
     arity: usize,
     is_used: bool,
@@ -149,13 +149,13 @@ struct Target {
 /// A definition the program mentions.
 struct Def<'a> {
     name: &'a str,
-    /// How often the program defines it.
+    /// Number of times the program defines it.
     definitions: u32,
-    /// Whether it has a value for sure where the walk is now.
+    /// True if it is sure to have a value at the current place.
     is_certain: bool,
-    /// Whether a `declare` promised it.
+    /// True if a `declare` promised it.
     is_declared: bool,
-    /// Argument counts of the function it was defined as, in this program.
+    /// Argument counts of the function that this program defines it as.
     arities: Option<&'a [Clause<'a>]>,
 }
 
@@ -208,7 +208,7 @@ impl<'a, 's> Resolver<'a, 's> {
         self.arena.alloc(Lambda { span, name: None, doc: None, captures: &[], clauses })
     }
 
-    /// The forms of a program; those that introduce names for namespaces give nil.
+    /// Resolves the top-level forms of a program; those that introduce names for namespaces become nil.
     fn top_level(&mut self, forms: &'a [Form<'a>]) -> &'a [Node<'a>] {
         let mut nodes = ArenaVec::with_capacity_in(forms.len(), self.arena);
         for form in forms {
@@ -220,7 +220,7 @@ impl<'a, 's> Resolver<'a, 's> {
         nodes.into_bump_slice()
     }
 
-    /// Every top-level form of a library is a `defn`.
+    /// Resolves a library, in which every top-level form is a `defn`.
     fn library(&mut self, forms: &'a [Form<'a>]) -> &'a [(&'a str, &'a Lambda<'a>)] {
         let mut exports = ArenaVec::with_capacity_in(forms.len(), self.arena);
         self.functions.push(FunctionScope::new(0));
@@ -241,7 +241,7 @@ impl<'a, 's> Resolver<'a, 's> {
         exports.into_bump_slice()
     }
 
-    /// All of `forms`, the last in tail position if `tail` is.
+    /// Resolves all of `forms`, the last in tail position if `tail` is true.
     fn body(&mut self, forms: &'a [Form<'a>], tail: bool) -> &'a [Node<'a>] {
         let last = forms.len().saturating_sub(1);
         let mut nodes = ArenaVec::with_capacity_in(forms.len(), self.arena);
@@ -251,7 +251,7 @@ impl<'a, 's> Resolver<'a, 's> {
         nodes.into_bump_slice()
     }
 
-    /// One form. `tail`: whether `recur` may stand here.
+    /// Resolves one form. `tail`: true if `recur` may be here.
     fn node(&mut self, form: Form<'a>, tail: bool) -> Node<'a> {
         if !self.meter.pay(RESOLVED_NODE) {
             return Node { span: form.span, kind: Kind::Const(Constant::Nil) };
@@ -299,7 +299,7 @@ impl<'a, 's> Resolver<'a, 's> {
         Kind::Const(constant)
     }
 
-    /// A form that took the place of another; expansion counts as nesting, so that it ends.
+    /// Resolves a form that replaced another; expansion counts as nesting, so that it ends.
     fn kind_again(&mut self, form: Form<'a>, tail: bool) -> Kind<'a> {
         self.node(form, tail).kind
     }
@@ -309,7 +309,7 @@ impl<'a, 's> Resolver<'a, 's> {
             return self.fail(problem);
         }
         let Some((head, args)) = items.split_first() else {
-            // The empty list is an empty vector: there is one sequential type.
+            // The empty list is an empty vector: there is only one sequential type.
             return Kind::Vector(&[]);
         };
         if let Some(full) = head.as_symbol().and_then(|name| self.in_full(name)) {
@@ -335,7 +335,7 @@ impl<'a, 's> Resolver<'a, 's> {
         }
     }
 
-    /// The form one step of expansion makes, paid for; nil once compiling has to end.
+    /// Expands a form by one step, paid for; nil once compiling has to end.
     fn expanded(&mut self, head: &str, form: Form<'a>) -> Result<Option<Form<'a>>, Diagnostic> {
         let expanded = expand::expand(head, form, &mut self.expander);
         match self.meter.pay(self.expander.take_work()) {
@@ -344,7 +344,7 @@ impl<'a, 's> Resolver<'a, 's> {
         }
     }
 
-    /// Whether this is a task whose value is stored for sure when the program gets there.
+    /// True for a task whose value is sure to be stored when the program gets there.
     fn is_done_task(&self, name: &str, args: &[Form<'a>]) -> bool {
         let FormKind::Str(id) = args.first().map_or(FormKind::Nil, |form| form.kind) else { return false };
         name == "task"
@@ -354,13 +354,13 @@ impl<'a, 's> Resolver<'a, 's> {
             && !self.may_reset
     }
 
-    /// Whether a local takes the place of the form called `name`.
+    /// True if a local replaces the form called `name`.
     fn is_shadowed(&self, name: &str) -> bool {
         self.binding(name).is_some() && expand::is_shadowable(name)
     }
 
-    /// Whether a function of that name was defined, by this program or an earlier turn. It then takes
-    /// the place of the older spellings and discovery forms, which nobody who defined it meant.
+    /// True if a function of that name was defined, by this program or an earlier turn. It then replaces older
+    /// spellings and discovery forms of that name.
     fn defines_function(&self, name: &str) -> bool {
         if self.siblings.as_ref().is_some_and(|siblings| siblings.has(name)) {
             return true;
@@ -371,7 +371,7 @@ impl<'a, 's> Resolver<'a, 's> {
             || self.pending.iter().any(|(pending, _)| *pending == name)
     }
 
-    /// The number `name` has among the definitions of this program.
+    /// Returns the number of `name` among the definitions of this program.
     fn def_ref(&mut self, name: &'a str) -> DefRef {
         if let Some(def) = self.def_ids.get(name) {
             return *def;
@@ -391,14 +391,14 @@ impl<'a, 's> Resolver<'a, 's> {
     }
 
     fn report(&mut self, problem: Diagnostic) {
-        // The same misspelling ten times over is one thing to say.
+        // A misspelling repeated ten times is reported once.
         let is_new = |known: &Diagnostic| known.code != problem.code || known.message != problem.message;
         if self.errors.len() < 4 * MAX_ERRORS && self.errors.iter().all(is_new) {
             self.errors.push(problem);
         }
     }
 
-    /// Reports a problem; nil stands in for the form that has it.
+    /// Reports an error; nil replaces the form.
     #[cold]
     fn fail(&mut self, problem: Diagnostic) -> Kind<'a> {
         self.report(problem);
@@ -418,7 +418,7 @@ impl<'a, 's> Resolver<'a, 's> {
         self.arena.alloc(node)
     }
 
-    /// Resolves `form` as something that may not run: its definitions are not sure.
+    /// Resolves a form that may not run: its definitions are not sure.
     fn maybe<T>(&mut self, resolve: impl FnOnce(&mut Self) -> T) -> T {
         let was_certain = std::mem::replace(&mut self.is_certain, false);
         let result = resolve(self);

@@ -1,8 +1,8 @@
-//! Core forms: a small tree in which every name has been resolved to what it means.
+//! Core forms: a small tree in which every name is resolved.
 //!
-//! Nodes live in the arena of one compilation and are `Copy`. A local is numbered within its
-//! function; what a function needs from outside is listed in its captures, so a function can be
-//! evaluated knowing only its captures, its arguments, the definitions and the builtins.
+//! Nodes live in the arena of one compilation and are `Copy`. A local is numbered within its function; the captures of
+//! a function list everything it needs from outside, so it can be evaluated with only its captures, its arguments, the
+//! definitions and the builtins.
 
 use ptc_bytecode::{BuiltinId, Span, ToolName};
 
@@ -13,22 +13,22 @@ mod print;
 pub struct Resolved<'a> {
     /// The program as a function of no arguments; None for a library.
     pub entry: Option<&'a Lambda<'a>>,
-    /// The functions of a library, by name, in source order.
+    /// Functions of a library, by name, in source order.
     pub exports: &'a [(&'a str, &'a Lambda<'a>)],
     /// Definitions the program reads or writes; [`DefRef`] is an index here.
     pub defs: &'a [&'a str],
     /// Tools the program names; [`ToolRef`] is an index here.
     pub tools: &'a [Tool<'a>],
-    /// Granted data the program names, each with the first place that does.
+    /// Granted data the program names, with its first place.
     pub data: &'a [(&'a str, Span)],
 }
 
 /// A tool a program names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Tool<'a> {
-    /// By the name it is granted under.
+    /// A tool by the name it is granted under.
     Named(&'a str),
-    /// An operation of an upstream server, both written out in a call of `tool/call`.
+    /// An operation of an upstream server, with both names written out in a call of `tool/call`.
     Upstream(&'a str, &'a str),
 }
 
@@ -56,15 +56,15 @@ pub struct ToolRef(pub u32);
 /// One core form with its place in the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
-    /// Where it stands.
+    /// Place in the source.
     pub span: Span,
-    /// What it is.
+    /// Kind of form, with its parts.
     pub kind: Kind<'a>,
 }
 
 impl<'a> Node<'a> {
-    /// Calls `visit` with the forms directly inside this one, in the order they are evaluated in. A function is
-    /// a form without any: what is inside belongs to it.
+    /// Calls `visit` with the forms directly inside this one, in order of evaluation. A function has none: its
+    /// content belongs to it.
     pub(crate) fn for_each_child(&self, mut visit: impl FnMut(&Node<'a>)) {
         match self.kind {
             Kind::Const(_) | Kind::Name(_) | Kind::Fn(_) | Kind::Break => {}
@@ -100,7 +100,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The shapes of a core form.
+/// The kinds of core forms.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
     /// A constant.
@@ -118,15 +118,15 @@ pub enum Kind<'a> {
     /// Tests and results in turn, then the default: the first truthy test decides. Always an odd
     /// number; `if` is the case of three.
     Cond(&'a [Node<'a>]),
-    /// First falsy value, or the last.
+    /// The first falsy value, or the last.
     And(&'a [Node<'a>]),
-    /// First truthy value, or the last.
+    /// The first truthy value, or the last.
     Or(&'a [Node<'a>]),
-    /// All in order, the value of the last; nil if there is none.
+    /// Evaluates all in order; the value of the last, nil if there is none.
     Do(&'a [Node<'a>]),
     /// Binds locals in order, then the body as in `Do`.
     Let(&'a [(LocalId, Node<'a>)], &'a [Node<'a>]),
-    /// As `Let`; `Recur` inside assigns the locals and starts the body again.
+    /// Binds like `Let`; a `Recur` inside assigns the locals and starts the body again.
     Loop(&'a [(LocalId, Node<'a>)], &'a [Node<'a>]),
     /// New values for the nearest loop or function, which starts again. In tail position only.
     Recur(&'a [Node<'a>]),
@@ -138,8 +138,8 @@ pub enum Kind<'a> {
     Finish(&'a Node<'a>),
     /// Ends the run as a declared failure.
     Fail(&'a Node<'a>),
-    /// Calls the function of no arguments that the first gives; if it stops with an exception, what the second
-    /// gives, with that.
+    /// Calls the function without arguments that the first node gives; on an exception, calls the function of the
+    /// second with it.
     Try(&'a [Node<'a>; 2]),
     /// Stops with an exception.
     Throw(&'a Node<'a>),
@@ -155,7 +155,7 @@ pub enum Kind<'a> {
     Deliver(&'a Node<'a>),
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Name<'a> {
     /// A local of the same function.
@@ -187,9 +187,9 @@ pub enum Name<'a> {
 /// A constant value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Constant<'a> {
-    /// nil
+    /// The value nil.
     Nil,
-    /// true, false
+    /// A boolean.
     Bool(bool),
     /// An integer that fits 64 bits.
     Int(i64),
@@ -216,7 +216,7 @@ pub enum Constant<'a> {
 }
 
 impl Constant<'_> {
-    /// Whether it counts as true in a test.
+    /// True if it counts as true in a test.
     pub(crate) fn is_truthy(&self) -> bool {
         !matches!(self, Constant::Nil | Constant::Bool(false))
     }
@@ -225,16 +225,16 @@ impl Constant<'_> {
 /// A function.
 #[derive(Clone, Copy, Debug)]
 pub struct Lambda<'a> {
-    /// Where it stands.
+    /// Place in the source.
     pub span: Span,
-    /// Its name, if it has one.
+    /// Name, if it has one.
     pub name: Option<&'a str>,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<&'a str>,
-    /// What it takes from the function around it, evaluated when the closure is made: a
-    /// [`Name::Local`], [`Name::Capture`] or [`Name::This`] of that function.
+    /// Names of the enclosing function captured when the closure is made: its [`Name::Local`], [`Name::Capture`] or
+    /// [`Name::This`].
     pub captures: &'a [Name<'a>],
-    /// One per arity: fixed ones by rising parameter count, then at most one with a rest.
+    /// Arities: fixed ones by rising parameter count, then at most one with a rest parameter.
     pub clauses: &'a [Clause<'a>],
 }
 
@@ -243,23 +243,23 @@ pub struct Lambda<'a> {
 pub struct Clause<'a> {
     /// Parameters before any rest parameter.
     pub required: u8,
-    /// Whether further arguments are collected into one more parameter: a vector, or nil.
+    /// True if further arguments are collected into one more parameter, as a vector or nil.
     pub rest: bool,
     /// All locals by [`LocalId`]; the parameters come first.
     pub locals: &'a [Local<'a>],
-    /// Whether a `Recur` starts this body again.
+    /// True if a `Recur` starts this body again.
     pub restarts: bool,
-    /// The body, as in [`Kind::Do`].
+    /// Body, evaluated as in [`Kind::Do`].
     pub body: &'a [Node<'a>],
 }
 
 impl Clause<'_> {
-    /// Parameters, the rest parameter included.
+    /// Returns the number of parameters, the rest parameter included.
     pub fn params(&self) -> usize {
         usize::from(self.required) + usize::from(self.rest)
     }
 
-    /// Whether a call with `n` arguments runs it.
+    /// True if a call with `n` arguments runs it.
     pub(crate) fn takes(&self, n: usize) -> bool {
         let required = usize::from(self.required);
         if self.rest { n >= required } else { n == required }
@@ -269,8 +269,8 @@ impl Clause<'_> {
 /// A local of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Local<'a> {
-    /// As the program or the expansion calls it.
+    /// Name in the program or the expansion.
     pub name: &'a str,
-    /// Whether an `Assign` changes it.
+    /// True if an `Assign` changes it.
     pub assigned: bool,
 }

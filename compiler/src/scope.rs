@@ -1,12 +1,12 @@
-//! What a program may name besides its own locals, definitions and the builtins.
+//! Scope: the names a program may use besides its own locals, definitions and the builtins.
 
 use crate::interface::Interface;
 use crate::testing::TestPart;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The names the host grants one compilation. Ordered sets, so that messages which list names
-/// are the same on every machine.
+/// The names the host grants one compilation. Sets are ordered, so that messages listing names are equal on every
+/// machine.
 ///
 /// ```
 /// use ptc_compiler::Scope;
@@ -17,15 +17,15 @@ use std::sync::Arc;
 pub struct Scope {
     /// Names defined by earlier turns; all of them have a value.
     pub defs: BTreeSet<Box<str>>,
-    /// Tools that were granted; None when tool names are not to be checked.
+    /// Granted tools; None if names of tools are not checked.
     pub tools: Option<BTreeSet<Box<str>>>,
     /// Tools that only preludes may call.
     pub private_tools: BTreeSet<Box<str>>,
-    /// Tasks whose values are stored: what they do is not done again.
+    /// Tasks whose values are stored: their bodies do not run again.
     pub done_tasks: BTreeSet<Box<str>>,
-    /// What the attached prelude offers.
+    /// Exports of the attached preludes.
     pub interface: Option<Arc<Interface>>,
-    /// The part of a test file that is compiled; None for programs, which do not know the forms of tests.
+    /// Part of a test file being compiled; None for programs, which do not know the forms of tests.
     pub test: Option<TestPart>,
 }
 
@@ -44,7 +44,7 @@ impl Scope {
         self
     }
 
-    /// Adds granted tools that the program itself may not name, only what it calls of a prelude.
+    /// Adds granted tools that the program itself may not name, only prelude functions it calls.
     #[must_use]
     pub fn with_private_tools(mut self, names: impl IntoIterator<Item = impl Into<Box<str>>>) -> Scope {
         self.private_tools.extend(names.into_iter().map(Into::into));
@@ -58,7 +58,7 @@ impl Scope {
         self
     }
 
-    /// Adds what a prelude offers.
+    /// Adds the exports of preludes.
     #[must_use]
     pub fn with_interface(mut self, interface: Option<Arc<Interface>>) -> Scope {
         self.interface = interface;
@@ -72,17 +72,17 @@ impl Scope {
         self
     }
 
-    /// Whether an earlier turn defined `name`.
+    /// True if an earlier turn defined `name`.
     pub fn has_def(&self, name: &str) -> bool {
         !self.defs.is_empty() && self.defs.contains(name)
     }
 
-    /// Whether the program may name the tool.
+    /// True if the program may name the tool.
     pub fn has_tool(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.contains(name))
     }
 
-    /// Whether a prelude function the program calls may call the tool.
+    /// True if a prelude function the program calls may call the tool.
     pub fn has_tool_for_preludes(&self, name: &str) -> bool {
         self.has_tool(name) || self.private_tools.contains(name)
     }

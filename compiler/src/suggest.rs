@@ -1,14 +1,15 @@
-//! Hints for names that are not defined: near names, and what to write for names of other Lisps.
+//! Hints for undefined names: similar names, and replacements for names of other Lisps.
 
 mod foreign;
 
 use foreign::FOREIGN;
+pub(crate) use foreign::TESTS;
 use ptc_bytecode::KeyedState;
 pub use ptc_bytecode::nearest;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What to write instead of a name from Clojure or another language that does not exist here.
+/// Returns the replacement for a name from Clojure or another language that does not exist here.
 ///
 /// ```
 /// assert!(ptc_compiler::suggest::foreign("raise").is_some());

@@ -1,10 +1,9 @@
-//! Test files: programs that know `deftest`, `is` and their like beside the language.
+//! Test files: programs that know `deftest`, `is` and their variants in addition to the language.
 //!
-//! A test file is compiled once for each test and for each stub, and [`Scope::test`](crate::Scope) says for which: the other tests are
-//! left out, so a test sees the definitions of the file and nothing of its neighbours. `is` becomes a call of the tool
-//! `%check`, a name that no program can write, with the place where it stands; the host keeps the tally. Everything
-//! else about a check (its text, its operands, the texts of `testing` around it) is in the source, and [`TestFile`] finds
-//! it there.
+//! A test file is compiled once for each test and each stub, selected by [`Scope::test`](crate::Scope): the other tests
+//! are left out, so a test sees the definitions of the file and nothing of other tests. `is` becomes a call of the tool
+//! `%check`, a name that no program can write, with its place; the host counts the checks. Everything else about a
+//! check (its text, its operands, the texts of enclosing `testing` forms) is found in the source by [`TestFile`].
 
 mod difference;
 
@@ -18,21 +17,21 @@ use ptc_bytecode::{Code, Diagnostic, FormName, Limits, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The tool that `is` reports to: `{"at" offset}` for a check that held, with `"failed"` for one that did not.
+/// Tool that `is` reports to: `{"at" offset}` for a passed check, with `"failed"` for a failed one.
 pub const CHECK_TOOL: &str = "%check";
 
-/// The tool that `(tool-calls 'name)` asks: `{"tool" name}` gives what each call was given, in order.
+/// Tool behind `(tool-calls 'name)`: `{"tool" name}` returns the arguments of each call, in order.
 pub const CALLS_TOOL: &str = "%calls";
 
-/// True for the tools that the code of a test calls by itself.
+/// True for the tools that the code of a test calls implicitly.
 pub fn is_of_tests(tool: &str) -> bool {
     matches!(tool, CHECK_TOOL | CALLS_TOOL)
 }
 
-/// The data that a stub program reads: what the tool was given.
+/// Name of the data that a stub program reads: the arguments of the call.
 pub const STUB_REQUEST: &str = "request";
 
-/// A part of a test file that is compiled as a program of its own.
+/// A part of a test file that is compiled as a separate program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TestPart {
     /// The `deftest` that begins at this byte.
@@ -43,10 +42,10 @@ pub enum TestPart {
     Checks,
 }
 
-/// A test file as it was read.
+/// A test file that was read but not compiled.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TestFile {
-    /// The tests in order.
+    /// Tests in order.
     pub tests: Vec<Test>,
     /// Stubs for all tests.
     pub stubs: Vec<Stub>,
@@ -59,38 +58,38 @@ pub struct TestFile {
 pub struct Test {
     /// Name of the test.
     pub name: String,
-    /// The whole form.
+    /// Span of the whole form.
     pub span: Span,
-    /// Stubs for this test, which go before those of the file.
+    /// Stubs for this test, which take precedence over those of the file.
     pub stubs: Vec<Stub>,
 }
 
 /// A `stub-tool`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stub {
-    /// The tool it stands in for: `find`, or `crm/find` of an upstream server.
+    /// Tool it replaces: `find`, or `crm/find` of an upstream server.
     pub tool: String,
-    /// The whole form.
+    /// Span of the whole form.
     pub span: Span,
 }
 
 /// An `is`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
-    /// The whole form.
+    /// Span of the whole form.
     pub span: Span,
-    /// What it checks.
+    /// Span of the checked expression.
     pub expr: Span,
-    /// The function that decides, if the expression calls one by name.
+    /// Deciding function, if the expression calls one by name.
     pub head: Option<String>,
-    /// Operands of that function: where, and whether each is written out as a value.
+    /// Operands of that function: the span of each, and true for a literal.
     pub operands: Vec<(Span, bool)>,
-    /// Texts of the `testing` forms around it, the outermost first. All checks in a form share its text: there may be a
-    /// hundred thousand of them, and the text may be as long as a file.
+    /// Texts of the enclosing `testing` forms, the outermost first. All checks in a form share its text: there may
+    /// be a hundred thousand of them, and the text may be as long as a file.
     pub contexts: Vec<Arc<str>>,
 }
 
-/// Names that a test file knows and programs do not, with how each is written.
+/// Names of forms that only test files know, with their syntax.
 const FORMS: &[(&str, &str)] = &[
     ("deftest", "(deftest finds-a-user (is (= 1 (crm/find 1))))"),
     ("testing", "(testing \"unknown ids\" (is …))"),
@@ -103,7 +102,7 @@ const FORMS: &[(&str, &str)] = &[
     ("fails-with?", "(is (fails-with? {:reason \"timeout\"} (f x)))"),
 ];
 
-/// How a form of test files is written; None for any other name.
+/// Returns the syntax of a form of test files; None for any other name.
 pub(crate) fn usage(name: &str) -> Option<&'static str> {
     FORMS.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage)
 }
@@ -123,6 +122,7 @@ impl TestFile {
         let arena = Bump::new();
         let meter = Meter::new(limits, &|| false);
         let forms = parse_metered(source, &arena, limits, &meter, &mut Vec::new())?.forms;
+        let forms = without_alias(forms, &arena);
         let mut reader =
             Reader { file: TestFile::default(), errors: Vec::new(), contexts: Vec::new(), last: None };
         let mut names = BTreeSet::new();
@@ -149,7 +149,7 @@ struct Reader {
     file: TestFile,
     errors: Vec<Diagnostic>,
     contexts: Vec<Arc<str>>,
-    /// Where the form stands that ends the test.
+    /// Offset of the form that ends the test.
     last: Option<u32>,
 }
 
@@ -182,7 +182,7 @@ impl Reader {
         None
     }
 
-    /// Notes checks and stubs in a form. `stubs` is None where none may stand.
+    /// Records checks and stubs in a form. `stubs` is None where none are allowed.
     fn walk(&mut self, form: &Form<'_>, stubs: &mut Option<Vec<Stub>>) {
         let items = match form.kind {
             FormKind::List(items)
@@ -253,7 +253,7 @@ impl Reader {
     }
 }
 
-/// The form that is evaluated last in a form.
+/// Returns the form that is evaluated last in a form.
 fn last_of<'a, 'f>(form: &'f Form<'a>) -> &'f Form<'a> {
     let mut form = form;
     while let Some(("do" | "let" | "testing", [.., last])) = headed(form) {
@@ -262,13 +262,13 @@ fn last_of<'a, 'f>(form: &'f Form<'a>) -> &'f Form<'a> {
     form
 }
 
-/// A list that begins with a name, as the name and the rest.
+/// Splits a list that begins with a name into the name and the rest.
 fn headed<'a>(form: &Form<'a>) -> Option<(&'a str, &'a [Form<'a>])> {
     let [head, args @ ..] = form.as_list()? else { return None };
     Some((head.as_symbol()?, args))
 }
 
-/// Whether a form is written out as a value.
+/// True if a form is a literal value.
 fn is_literal(form: &Form<'_>) -> bool {
     match form.kind {
         FormKind::Vector(items) | FormKind::Map(items) | FormKind::Set(items) => items.iter().all(is_literal),
@@ -282,8 +282,74 @@ fn is_literal(form: &Form<'_>) -> bool {
     }
 }
 
-/// The forms of one part of a test file: what the file defines, and the test or stub.
+/// Rewrites `t/is`, in a file that requires `[clojure.test :as t]`, and `clojure.test/is` as `is`. Names that test
+/// files do not know stay as they are, so that a message can show them.
+fn without_alias<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> &'a [Form<'a>] {
+    let mut aliases = Vec::new();
+    for form in forms {
+        match headed(form) {
+            Some(("ns", clauses)) => {
+                let specs = clauses.iter().filter_map(Form::as_list).filter_map(<[_]>::split_first);
+                let required = specs.filter(|(head, _)| matches!(head.kind, FormKind::Keyword("require")));
+                aliases.extend(required.flat_map(|(_, specs)| specs).flat_map(aliases_of));
+            }
+            Some(("require", specs)) => {
+                let quoted = specs.iter().filter_map(|spec| match spec.kind {
+                    FormKind::Quote(spec) => Some(spec),
+                    _ => None,
+                });
+                aliases.extend(quoted.flat_map(aliases_of));
+            }
+            _ => {}
+        }
+    }
+    if aliases.is_empty() { forms } else { renamed(forms, &aliases, arena) }
+}
+
+/// Returns the names that this spec gives to `clojure.test`, if it requires it: the full name, and the alias.
+fn aliases_of<'a>(spec: &Form<'a>) -> Vec<&'a str> {
+    let (FormKind::Vector(parts) | FormKind::List(parts)) = spec.kind else {
+        return spec.as_symbol().filter(|name| *name == CLOJURE_TEST).into_iter().collect();
+    };
+    let [name, options @ ..] = parts else { return Vec::new() };
+    if name.as_symbol() != Some(CLOJURE_TEST) {
+        return Vec::new();
+    }
+    let alias = options.as_chunks::<2>().0.iter().filter_map(|[option, alias]| match option.kind {
+        FormKind::Keyword("as" | "as-alias") => alias.as_symbol(),
+        _ => None,
+    });
+    alias.chain([CLOJURE_TEST]).collect()
+}
+
+/// Namespace whose names test files know without requiring it.
+pub(crate) const CLOJURE_TEST: &str = "clojure.test";
+
+fn renamed<'a>(forms: &'a [Form<'a>], aliases: &[&str], arena: &'a Bump) -> &'a [Form<'a>] {
+    let within = |items: &'a [Form<'a>]| renamed(items, aliases, arena);
+    let one = |form: &Form<'a>| {
+        let kind = match form.kind {
+            FormKind::Symbol(name) => match name.split_once('/') {
+                Some((space, member)) if aliases.contains(&space) && usage(member).is_some() => {
+                    FormKind::Symbol(member)
+                }
+                _ => form.kind,
+            },
+            FormKind::List(items) => FormKind::List(within(items)),
+            FormKind::Vector(items) => FormKind::Vector(within(items)),
+            FormKind::Map(items) => FormKind::Map(within(items)),
+            FormKind::Set(items) => FormKind::Set(within(items)),
+            FormKind::ShortFn(items) => FormKind::ShortFn(within(items)),
+            other => other,
+        };
+        Form::new(form.span, kind)
+    };
+    arena.alloc_slice_fill_iter(forms.iter().map(one))
+}
+
+/// Selects the forms of one part of a test file: the definitions of the file, and the test or stub.
 pub(crate) fn select<'a>(forms: &'a [Form<'a>], part: TestPart, arena: &'a Bump) -> &'a [Form<'a>] {
+    let forms = without_alias(forms, arena);
     if part == TestPart::Checks {
         return forms;
     }
@@ -322,7 +388,7 @@ pub(crate) fn select<'a>(forms: &'a [Form<'a>], part: TestPart, arena: &'a Bump)
     arena.alloc_slice_copy(&kept)
 }
 
-/// `(let* [stub· body] (if (fn? stub·) (stub· request) stub·))`
+/// Makes `(let* [stub· body] (if (fn? stub·) (stub· request) stub·))`.
 fn stub_program<'a>(arena: &'a Bump, span: Span, tool: &Form<'a>, body: Form<'a>) -> Form<'a> {
     let at = |kind| Form::new(span, kind);
     let list = |items: &[Form<'a>]| at(FormKind::List(arena.alloc_slice_copy(items)));
@@ -330,7 +396,7 @@ fn stub_program<'a>(arena: &'a Bump, span: Span, tool: &Form<'a>, body: Form<'a>
     let request = at(FormKind::Symbol("data/request"));
     let is_operation = matches!(tool.kind, FormKind::Quote(Form { kind: FormKind::Symbol(name), .. })
         if name.strip_prefix("tool/").unwrap_or(name).contains('/'));
-    // What an operation of a server is given stands inside the request of `tool/call`.
+    // The arguments of a server's operation are inside the request of `tool/call`.
     let given = match is_operation {
         true => list(&[at(FormKind::Builtin("get")), request, at(FormKind::Str("args"))]),
         false => request,
@@ -342,7 +408,7 @@ fn stub_program<'a>(arena: &'a Bump, span: Span, tool: &Form<'a>, body: Form<'a>
     listed(arena, span, Special::Let, &[bindings, answer])
 }
 
-/// `(special items…)`
+/// Makes `(special items…)`.
 fn listed<'a>(arena: &'a Bump, span: Span, special: Special, items: &[Form<'a>]) -> Form<'a> {
     let mut all = vec![Form::new(span, FormKind::Special(special))];
     all.extend_from_slice(items);
@@ -374,6 +440,26 @@ mod tests {
             let message = problem(source);
             assert!(message.contains(wanted), "{source}: {message}");
         }
+    }
+
+    #[test]
+    fn forms_may_go_by_an_alias_of_clojure_test() {
+        for head in [
+            "(ns a (:require [clojure.test :as t] [crm :as c]))",
+            "(require '[clojure.test :refer [is] :as t])",
+            "(ns a (:require clojure.string [clojure.test :as-alias t]))",
+        ] {
+            let source = format!(
+                "{head} (t/deftest one (t/testing \"b\" (t/is (t/thrown? (f)))) (clojure.test/is #(t/is %)) (t/are 1))"
+            );
+            let file = TestFile::read(&source, &Limits::default()).unwrap();
+            assert_eq!((&*file.tests[0].name, file.checks.len()), ("one", 3), "{head}");
+            let first = file.checks.values().next().unwrap();
+            assert_eq!((first.contexts.join(" "), first.head.as_deref()), ("b".into(), Some("thrown?")));
+        }
+        // Aliases of other namespaces do not count.
+        let other = "(ns a (:require [crm :as t])) (t/deftest one (t/is 1))";
+        assert!(TestFile::read(other, &Limits::default()).unwrap().tests.is_empty());
     }
 
     #[test]

@@ -1,8 +1,7 @@
-//! Tokens: [`Raw`] is what logos cuts out of the text, [`Token`] what the grammar sees.
+//! Tokens: [`Raw`] is cut out of the text by logos, [`Token`] is the input of the grammar.
 //!
-//! The patterns are arranged so that a malformed word (`12ab`, `::a`, `café`) is cut out whole, in a
-//! variant of its own, and can be named in an error. `Raw::Other` matches any one character, so
-//! cutting never fails.
+//! The patterns are arranged so that a malformed word (`12ab`, `::a`, `café`) is cut out whole, as a separate variant,
+//! and can be named in an error. `Raw::Other` matches any one character, so cutting never fails.
 
 use crate::form::Form;
 use logos::Logos;
@@ -54,7 +53,7 @@ pub(crate) enum Raw {
     /// Starts like a number: a radix form, or an error.
     #[regex(r"[+-]?\.?[0-9](?&word)*", priority = 15)]
     NumberLike,
-    /// `##Inf` and whatever looks like it.
+    /// `##Inf` and anything similar.
     #[regex(r"##(?&word)*", priority = 15)]
     SpecialFloat,
     #[regex(r"(?&first)(?&rest)*", priority = 10)]
@@ -71,7 +70,7 @@ pub(crate) enum Raw {
     Regex,
     #[regex(r##"#"([^"\\]|\\[\s\S])*\\?"##, priority = 1)]
     RegexUnclosed,
-    // A line break as a character ends there, so that only texts go on from one line to the next.
+    // A line break as a character ends at once, so that only texts go on from one line to the next.
     #[regex(r"\\([^\n](?&word)*|\n)", priority = 10)]
     Char,
     #[token("@")]
@@ -84,18 +83,18 @@ pub(crate) enum Raw {
     /// `#tag`, `#?`, `#=`, …
     #[regex(r##"#[^\x00-\x20\x7f,()\[\]{}";@\^`~\\_'#](?&word)*"##, priority = 5)]
     Dispatch,
-    /// A word no other rule takes: `::a`, `a:b`, `x|y`, `café`.
+    /// A word that no other rule takes: `::a`, `a:b`, `x|y`, `café`.
     #[regex(r##"[^\x00-\x20\x7f,()\[\]{}";@\^`~\\'#](?&word)*"##, priority = 3)]
     BadWord,
     #[regex(r"[\s\S]", priority = 0)]
     Other,
 }
 
-/// What the grammar reads. Brackets always balance: the lexer has seen to it.
+/// An input token of the grammar. Brackets always balance: the lexer ensures it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Token<'a> {
-    /// A whole form in one token: a literal or a name. By reference, since moving the form itself
-    /// through the parser's stack took half of its time.
+    /// A whole form in one token: a literal or a name. Held by reference, since moving the form itself through the
+    /// parser's stack took half of its time.
     Atom(&'a Form<'a>),
     ListOpen,
     VectorOpen,

@@ -1,4 +1,4 @@
-//! Tokens as text, for the snapshots that show what the reader sees.
+//! Tokens as text, for snapshots of the lexer's output.
 
 use crate::lexer::Lexer;
 use crate::meter::Meter;
@@ -6,8 +6,8 @@ use crate::token::Token;
 use bumpalo::Bump;
 use ptc_bytecode::{Diagnostic, Limits, Span};
 
-/// What the grammar is given for `source`: each token's place and name, closers that the lexer made
-/// up included; then what the lexer complained about.
+/// Returns the tokens of `source` for the grammar, each with its place and name, inserted closers included; then
+/// the errors of the lexer.
 #[doc(hidden)]
 pub fn tokens(source: &str, limits: &Limits) -> (Vec<(Span, String)>, Vec<Diagnostic>) {
     let arena = Bump::new();
@@ -21,7 +21,7 @@ pub fn tokens(source: &str, limits: &Limits) -> (Vec<(Span, String)>, Vec<Diagno
 fn show(token: Token<'_>) -> String {
     match token {
         Token::Atom(form) => format!("{} {form}", form.kind_name()),
-        // It takes its form out of the tree as `#_` does.
+        // It drops its form from the tree, like `#_`.
         Token::Meta => format!("{:?}", Token::Drop),
         other => format!("{other:?}"),
     }

@@ -1,4 +1,4 @@
-//! However deep a program nests, compiling it stays inside a small stack and answers.
+//! Deeply nested programs compile within a small stack, or are refused.
 
 use ptc_bytecode::{Limits, verify};
 use ptc_compiler::{Options, Scope, compile};
@@ -57,7 +57,7 @@ fn deep_nesting_fits_a_two_megabyte_stack() {
             }
         }
     };
-    // Frames with a sanitizer in them are several times as large.
+    // Frames with a sanitizer are several times as large.
     let times = if option_env!("PTC_TEST_LARGE_FRAMES").is_some() { 8 } else { 1 };
     std::thread::Builder::new().stack_size(times * (2 << 20)).spawn(work).unwrap().join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! What is refused before the run, with which reason and which hint.
+//! Programs that are refused before the run, with their reasons and hints.
 
 use ptc_bytecode::{Diagnostic, Limits};
 use ptc_compiler::{Options, Scope, compile};
@@ -14,7 +14,7 @@ fn problems(source: &str) -> Vec<Diagnostic> {
     }
 }
 
-/// The first problem as `reason: message | hint`.
+/// Returns the first error as `reason: message | hint`.
 fn first(source: &str) -> String {
     let problem = problems(source).into_iter().next();
     problem.map_or("fine".into(), |p| {

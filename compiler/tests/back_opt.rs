@@ -1,11 +1,10 @@
-//! What each optimisation writes. That none changes a result or a price is checked in `back_run` and
-//! `back_random`.
+//! Code written by each optimisation. That none changes a result or a price is tested in `back_run` and `back_random`.
 
 mod back_machine;
 
 use back_machine::build;
 
-/// Instruction names of the first block, which is the innermost function.
+/// Returns the instruction names of the first block, which is the innermost function.
 fn ops(source: &str, optimize: bool) -> String {
     let artifact = build(source, optimize);
     let names: Vec<&str> = artifact.blocks[0].ops.iter().map(|op| op.name()).collect();
@@ -68,7 +67,7 @@ fn known_branches_leave_no_jump() {
     check_ops(
         "(fn [a] [(if (< 2 1) a 3)])",
         "Enter LoadInt LoadInt Less JumpUnless Enter Move Jump Enter LoadInt Enter NewVector Return",
-        // The block behind the branch stays one of its own: a fault before it must not have paid for it.
+        // The block behind the branch stays separate: a fault before it must not have paid for it.
         "Enter LoadInt Enter NewVector Return",
     );
 }

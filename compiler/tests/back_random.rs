@@ -1,12 +1,11 @@
-//! Random programs: whatever compiles verifies, and runs alike at the same price with and without
-//! optimisation.
+//! Random programs: whatever compiles also verifies, and runs alike at the same price with and without optimisation.
 
 mod back_machine;
 
 use back_machine::check;
 use proptest::prelude::*;
 
-/// Expressions over the locals `a b c`, the functions `f g` and small numbers.
+/// Generates expressions over the locals `a b c`, the functions `f g` and small numbers.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         (-3_i64..200).prop_map(|n| n.to_string()),

@@ -1,4 +1,4 @@
-//! Compiled programs do what they say, and cost the same with and without optimisation.
+//! Compiled programs behave as written, and cost the same with and without optimisation.
 
 mod back_machine;
 

@@ -1,4 +1,5 @@
-//! The parser that is committed is the one that the grammar gives. `PTC_BLESS=1 cargo test -p ptc-compiler --test grammar` writes it.
+//! Checks that the committed parser is generated from the grammar. `PTC_BLESS=1 cargo test -p ptc-compiler --test
+//! grammar` writes it.
 #![allow(missing_docs)]
 
 use std::path::Path;

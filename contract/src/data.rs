@@ -1,5 +1,5 @@
-//! Owned data as a tree that borrows it. A [`Datum`] is flat; a [`Tree`] adds where each subtree
-//! begins, so that keys and items are found without copying and walks never recurse on the data.
+//! Views of owned data as a tree. A [`Datum`] is flat; a [`Tree`] adds the size of each subtree, so that keys and
+//! items are found without copying and walks never recurse on the data.
 
 mod excerpt;
 mod json;
@@ -29,14 +29,14 @@ use ptc_bytecode::{Datum, Media, Node};
 pub struct Tree<'d> {
     datum: &'d Datum,
     nodes: &'d [Node],
-    /// How many nodes the subtree that ends at an index has.
+    /// Number of nodes in the subtree that ends at each index.
     sizes: Vec<u32>,
-    /// Whether each node is a veiled value or a part of one; empty if nothing is veiled.
+    /// Flag per node: it is a veiled value or part of one. Empty if nothing is veiled.
     inside: Vec<bool>,
 }
 
 impl<'d> Tree<'d> {
-    /// In one pass over the nodes.
+    /// Indexes a datum, in one pass over its nodes.
     pub fn new(datum: &'d Datum) -> Tree<'d> {
         let nodes = datum.nodes();
         let mut sizes: Vec<u32> = Vec::with_capacity(nodes.len());
@@ -48,7 +48,7 @@ impl<'d> Tree<'d> {
             sizes.push((i - start + 1) as u32);
         }
         let mut inside = vec![false; if datum.veiled().is_empty() { 0 } else { nodes.len() }];
-        // From the end, so that marks inside of marked values are passed over and each node is filled in once.
+        // Backwards, so that marks inside marked values are skipped and each node is written once.
         for place in datum.veiled().iter().rev().map(|place| *place as usize) {
             if !inside[place] {
                 inside[place + 1 - sizes[place] as usize..=place].fill(true);
@@ -57,18 +57,18 @@ impl<'d> Tree<'d> {
         Tree { datum, nodes, sizes, inside }
     }
 
-    /// The whole value.
+    /// Returns the whole value.
     pub fn root(&self) -> View<'_> {
         View { tree: self, at: self.nodes.len() - 1 }
     }
 
-    /// The value that ends at this node.
+    /// Returns the value that ends at this node.
     pub fn at(&self, at: usize) -> View<'_> {
         View { tree: self, at }
     }
 }
 
-/// How many subtrees a node takes.
+/// Returns the number of subtrees that a node takes.
 fn children(node: &Node) -> usize {
     match node {
         Node::Vector(n) | Node::Set(n) => *n as usize,
@@ -77,7 +77,7 @@ fn children(node: &Node) -> usize {
     }
 }
 
-/// One value inside a [`Tree`].
+/// A value inside a [`Tree`].
 #[derive(Clone, Copy)]
 pub struct View<'t> {
     tree: &'t Tree<'t>,
@@ -85,29 +85,29 @@ pub struct View<'t> {
 }
 
 impl<'t> View<'t> {
-    /// Its node; children stand before it.
+    /// Returns the value's last node; the nodes of its parts stand before it.
     pub fn node(self) -> &'t Node {
         &self.tree.nodes[self.at]
     }
 
-    /// All its nodes, itself last.
+    /// Returns all nodes of the value, its own last.
     pub fn nodes(self) -> &'t [Node] {
         &self.tree.nodes[self.start()..=self.at]
     }
 
-    /// Itself and all values inside of it, parts before their wholes.
+    /// Iterates over the value and all values inside it, parts before their wholes.
     pub(crate) fn parts(self) -> impl Iterator<Item = View<'t>> {
         (self.start()..=self.at).map(move |at| View { tree: self.tree, at })
     }
 
-    /// The same as owned data.
+    /// Copies the value into owned data, marks included.
     pub fn datum(self) -> Datum {
         let datum = Datum::new(self.nodes().to_vec()).unwrap_or_else(|| Datum::scalar(Node::Nil));
         datum.with_veiled(self.veiled_below(0).collect())
     }
 
-    /// Whether it is firewalled by what it was made of, whatever its key: it is marked, or a part of something that
-    /// is. Keys and items of a marked collection are as secret as the whole.
+    /// Returns whether the value is marked as firewalled, or part of a marked one; names of keys do not matter here.
+    /// Keys and items of a marked collection are as secret as the whole.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};
@@ -120,20 +120,20 @@ impl<'t> View<'t> {
         self.tree.inside.get(self.at).is_some_and(|inside| *inside)
     }
 
-    /// Whether the mark stands at this very value.
+    /// Returns whether the mark stands at this very value.
     pub(crate) fn is_marked(self) -> bool {
         self.tree.datum.is_veiled(self.at)
     }
 
-    /// Places of the marks that a copy of it needs whose first node stands at `start` of other data. What is taken
-    /// from inside a marked value is marked as a whole.
+    /// Returns the places of the marks that a copy of the value needs if its first node stands at `start` of other
+    /// data. A copy taken from inside a marked value is marked as a whole.
     pub fn veiled_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
         let is_part = self.is_veiled() && !self.is_marked();
         let whole = is_part.then(|| (start + self.size() - 1) as u32);
         self.marks_below(start).chain(whole)
     }
 
-    /// Places of its own marks, counted in the same way: for copies that stay inside a copy of the whole.
+    /// Returns the places of the value's own marks, counted from `start`, for copies inside a copy of the whole.
     pub(crate) fn marks_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
         let (first, last) = (self.start(), self.at);
         let all = self.tree.datum.veiled();
@@ -154,7 +154,7 @@ impl<'t> View<'t> {
         self.at + 1 - self.size()
     }
 
-    /// Number of items of a list or set, of entries of a map; 0 for anything else.
+    /// Returns the number of items of a list or set, or of entries of a map; 0 for anything else.
     pub fn len(self) -> usize {
         match self.node() {
             Node::Vector(n) | Node::Set(n) | Node::Map(n) => *n as usize,
@@ -162,12 +162,12 @@ impl<'t> View<'t> {
         }
     }
 
-    /// Whether it has no items or entries.
+    /// Returns whether the value has no items or entries.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// Its subtrees in order: items, or keys and values in turn.
+    /// Returns the direct subtrees in order: items, or keys and values in turn.
     pub fn children(self) -> Vec<View<'t>> {
         let count = children(self.node());
         let mut found = Vec::with_capacity(count);
@@ -181,7 +181,7 @@ impl<'t> View<'t> {
         found
     }
 
-    /// Keys and values of a map.
+    /// Returns the keys and values of a map.
     pub fn entries(self) -> Vec<(View<'t>, View<'t>)> {
         match self.node() {
             Node::Map(_) => self.children().chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
@@ -189,7 +189,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// Items of a list or set.
+    /// Returns the items of a list or set.
     pub fn items(self) -> Vec<View<'t>> {
         match self.node() {
             Node::Vector(_) | Node::Set(_) => self.children(),
@@ -197,7 +197,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// A string, or a keyword's name: what can be the name of a field.
+    /// Returns the text of a string or the name of a keyword: anything that can name a field.
     pub fn name(self) -> Option<&'t str> {
         match self.node() {
             Node::Str(name) | Node::Keyword(name) => Some(name),
@@ -205,7 +205,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The value of a field. The exact spelling wins, then `-` and `_` are the same.
+    /// Returns the value of a field. The exact spelling wins; otherwise `-` and `_` are equal.
     pub fn get(self, name: &str) -> Option<View<'t>> {
         let Node::Map(count) = self.node() else { return None };
         let mut same = None;
@@ -223,8 +223,8 @@ impl<'t> View<'t> {
         same
     }
 
-    /// The image or the document that it is, if it is one. One with a field that is firewalled is a map like any other,
-    /// so that nothing tells what it is.
+    /// Returns the image or document that the value holds, if any. A map with a firewalled field is never one, so that
+    /// nothing reveals that it was.
     ///
     /// ```
     /// use ptc_contract::data::Tree;
@@ -237,7 +237,7 @@ impl<'t> View<'t> {
         if self.is_veiled() { None } else { self.media_where(|value| !value.is_veiled()) }
     }
 
-    /// The same for whoever may see everything.
+    /// Returns the image or document that the value holds, firewalled or not: for readers who may see everything.
     pub(crate) fn media_or_veiled(self) -> Option<Media<'t>> {
         self.media_where(|_| true)
     }
@@ -253,7 +253,7 @@ impl<'t> View<'t> {
         })
     }
 
-    /// What it is, in one word of the messages.
+    /// Returns the kind of the value, in the one word that messages use.
     pub fn kind(self) -> &'static str {
         match self.node() {
             Node::Nil => "nil",
@@ -291,7 +291,7 @@ mod tests {
         assert!(tree.root().get("missing").is_none());
     }
 
-    /// `{"list" [7 "inner"] "person" {"mail" "ada@engine.uk"}}` with the list and the person marked.
+    /// Returns `{"list" [7 "inner"] "person" {"mail" "ada@engine.uk"}}` with the list and the person marked.
     fn marked() -> Datum {
         let text = |text: &str| Node::Str(text.into());
         let list = [text("list"), Node::Int(7), text("inner"), Node::Vector(2)];

@@ -1,12 +1,12 @@
-//! Fields that no model sees: those whose name begins with `_`. Programs and hosts have them in
-//! full; everything that becomes part of a request, a trace or a log goes through here first.
+//! Fields that no model sees: those whose name begins with `_`. Programs and hosts have them in full; everything that
+//! becomes part of a request, a trace or a log passes through here first.
 //!
-//! Programs run with the firewall up ([`ptc_runtime::Grants::firewall`]), so the machine marks such values and all that
-//! is made of them: it never prints them, and data that leaves it says which parts are marked. Here those parts are
-//! replaced, and values under firewalled keys with them.
+//! Programs run with the firewall up ([`ptc_runtime::Grants::firewall`]): the VM marks such values and everything
+//! derived from them, never prints them, and says which parts of outgoing data are marked. Here those parts are
+//! replaced, together with values under firewalled keys.
 //!
-//! Data from outside carries no mark. A second line looks for it in texts: any string, number or date of six or
-//! more characters that is known to stand under a firewalled key, as when a tool quotes what it was given.
+//! Data from outside carries no mark. A second line of defence searches texts for any string, number or date of six or
+//! more characters that is known to stand under a firewalled key, as when a tool quotes its arguments.
 
 mod arriving;
 
@@ -20,18 +20,18 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
-/// Shorter texts would hit words that have nothing to do with the value.
+/// Minimum characters of a value that is searched for. Shorter ones would match unrelated words.
 const SHORTEST: usize = 6;
 
-/// How many values of one run are looked for in texts, and how many bytes they may have together.
+/// Maximum number of values of one run that texts are searched for, and their maximum total bytes.
 const MAX_SECRETS: usize = 100_000;
 const MAX_SECRET_BYTES: usize = 16 << 20;
 
-/// How large data is that is searched. Shared parts count each time they are met, so without a limit a small
-/// value could take all memory.
+/// Maximum bytes of shared data that is searched. Shared parts count each time they are met, so without a limit a
+/// small value could take all memory.
 const MAX_SEARCHED_BYTES: usize = 64 << 20;
 
-/// A copy with the values of firewalled keys, and what was made of such values, replaced at any depth.
+/// Copies data, replacing the values of firewalled keys and everything derived from them, at any depth.
 ///
 /// ```
 /// use ptc_runtime::bridge::{datum_to_json, json_to_datum};
@@ -51,7 +51,7 @@ pub fn redact(datum: &Datum) -> Datum {
     })
 }
 
-/// A copy as models and traces have it: what is firewalled is replaced, and images and documents by what `place` says.
+/// Copies data as models and traces see it: firewalled values are replaced, media become what `place` returns.
 ///
 /// ```
 /// use ptc_runtime::bridge::{datum_to_json, json_to_datum};
@@ -66,7 +66,7 @@ pub fn redact_with(datum: &Datum, place: &mut dyn FnMut(Media<'_>) -> String) ->
     if !may_have_media(datum) {
         return redact(datum);
     }
-    // Copies are made from the end, and the caller is asked in the order of the data.
+    // `rewrite` works from the end, but `place` is called in the order of the data.
     let mut found = Vec::new();
     rewrite(datum, |role, view| match (is_secret(role, view), view.media()) {
         (false, None) => Action::Keep,
@@ -86,7 +86,7 @@ pub fn redact_with(datum: &Datum, place: &mut dyn FnMut(Media<'_>) -> String) ->
     })
 }
 
-/// A copy for records of the host: images and documents are placeholders, and nothing else is replaced.
+/// Copies data for records of the host: images and documents become placeholders, nothing else is replaced.
 pub fn without_media(datum: &Datum) -> Datum {
     if !may_have_media(datum) {
         return datum.clone();
@@ -97,14 +97,14 @@ pub fn without_media(datum: &Datum) -> Datum {
     })
 }
 
-/// Whether data could have images or documents in it: most has none, and is shared as it is.
+/// Returns whether data could hold images or documents. Most holds none and is shared instead of copied.
 fn may_have_media(datum: &Datum) -> bool {
     let is_key = |node: &Node| matches!(node, Node::Str(text) | Node::Keyword(text) if &**text == "mimeType");
     datum.nodes().iter().any(is_key)
 }
 
-/// A copy with what a program made of firewalled values replaced, and values under firewalled keys left: for texts that
-/// both the host and models get, like the message of a failure.
+/// Copies data, replacing what a program derived from firewalled values but not values under firewalled keys: for texts
+/// that both the host and models get, such as failure messages.
 pub fn redact_marked(datum: &Datum) -> Datum {
     if datum.veiled().is_empty() {
         return datum.clone();
@@ -116,23 +116,23 @@ pub fn redact_marked(datum: &Datum) -> Datum {
     })
 }
 
-/// Whether no model may see this value.
+/// Returns whether models must not see this value.
 fn is_secret(role: Role<'_>, view: View<'_>) -> bool {
     view.is_veiled() || matches!(role, Role::Value(key) if is_hidden(key))
 }
 
-/// The key under which data that has to be written as JSON keeps what a program made of firewalled values.
+/// Key that wraps a marked value (one that a program derived from firewalled values) in JSON.
 const MARK: &str = "ptc:firewalled";
 
-/// Stands behind [`MARK`] in a map of a program's own that has only this key, once for each time it was wrapped.
+/// Suffix of [`MARK`] in a program's own map that has only this key, added once per wrapping.
 const OWN: &str = "'";
 
-/// Whether a key is [`MARK`], by itself or as a program's own.
+/// Returns whether a key is [`MARK`], with or without suffixes of [`OWN`].
 fn is_mark(name: &str) -> bool {
     name.strip_prefix(MARK).is_some_and(|rest| rest.trim_start_matches(OWN).is_empty())
 }
 
-/// The key of a map with one entry, if it reads like a mark.
+/// Returns the key of a map with one entry, if it reads like a mark.
 fn mark_like(view: View<'_>) -> Option<(usize, &str)> {
     match view.entries()[..] {
         [(key, _)] => key.name().filter(|name| is_mark(name)).map(|name| (key.index(), name)),
@@ -147,7 +147,7 @@ fn renamed(node: &Node, name: &str) -> Node {
     }
 }
 
-/// Data as JSON can keep it: each marked value in a map of its own. Values under firewalled keys need no such map.
+/// Prepares data for JSON: each marked value gets a map around it. Values under firewalled keys need none.
 pub fn wrap_marked(datum: &Datum) -> Datum {
     let could_be = |node: &Node| matches!(node, Node::Str(name) | Node::Keyword(name) if is_mark(name));
     if datum.veiled().is_empty() && !datum.nodes().iter().any(could_be) {
@@ -177,7 +177,7 @@ pub fn wrap_marked(datum: &Datum) -> Datum {
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
 }
 
-/// The reverse of [`wrap_marked`].
+/// Restores data from [`wrap_marked`].
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
@@ -203,7 +203,7 @@ pub fn unwrap_marked(datum: &Datum) -> Datum {
             continue;
         }
         (dropped[at], dropped[key]) = (true, true);
-        // A wrapper may hold another one: then the value of the inner one is meant.
+        // A wrapper may directly hold another one; then the inner one's value counts.
         let mut inner = at - 1;
         while dropped[inner] {
             inner -= 1;
@@ -221,7 +221,7 @@ pub fn unwrap_marked(datum: &Datum) -> Datum {
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
 
-/// The same for JSON.
+/// Replaces the values of firewalled keys in JSON, at any depth.
 pub fn redact_json(value: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
@@ -251,7 +251,7 @@ fn is_hidden(key: View<'_>) -> bool {
     key.name().is_some_and(is_firewalled)
 }
 
-/// The values that must not appear in any text of a run. Grows as data with firewalled keys is met.
+/// Values that must not appear in any text of a run. Grows as data with firewalled keys is met.
 ///
 /// ```
 /// use ptc_contract::firewall::Secrets;
@@ -265,17 +265,17 @@ fn is_hidden(key: View<'_>) -> bool {
 pub struct Secrets {
     texts: BTreeSet<String>,
     bytes: usize,
-    /// Whether there were more values than can be looked for.
+    /// Flag: there were more values than can be searched for.
     overflowed: bool,
-    /// Finds where one might begin, by its first characters; made again when new ones came. Searching
-    /// for whole values would need an automaton as large as all of them.
+    /// Search for the first characters of each value; rebuilt after new values came. Searching for whole values would
+    /// need an automaton as large as all of them.
     heads: Option<AhoCorasick>,
 }
 
-/// The values of a run and of everything below it.
+/// Secrets shared by a run and all runs below it.
 pub type SharedSecrets = Arc<Mutex<Secrets>>;
 
-/// How many there are; never what they are.
+/// Shows the number of values, never the values.
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Secrets({} texts)", self.texts.len())
@@ -288,7 +288,7 @@ impl Secrets {
         if !has_firewalled(datum) {
             return;
         }
-        // Each value is looked at once, however firewalled keys nest.
+        // Each value is visited once, however deep firewalled keys nest.
         rewrite(datum, |role, view| match is_secret(role, view) {
             true => {
                 self.learn_all(view);
@@ -298,7 +298,7 @@ impl Secrets {
         });
     }
 
-    /// Remembers a value that has a firewalled name of its own: a key of the context, a definition.
+    /// Remembers a value that has a firewalled name itself, such as a key of the context or a definition.
     pub fn learn_named(&mut self, name: &str, datum: &Datum) {
         if is_firewalled(name) {
             self.learn_all(Tree::new(datum).root());
@@ -306,8 +306,8 @@ impl Secrets {
         self.learn(datum);
     }
 
-    /// The same for shared data. Data that is too large to be searched may hold anything, so from then on
-    /// texts are not trusted.
+    /// Remembers the firewalled values of shared data. Data too large to be searched may hold anything, so afterwards
+    /// no text of the run is trusted.
     pub fn learn_frozen(&mut self, name: Option<&str>, value: &Frozen) {
         match value.to_datum(MAX_SEARCHED_BYTES) {
             Ok(datum) => self.learn_named(name.unwrap_or_default(), &datum),
@@ -316,7 +316,7 @@ impl Secrets {
     }
 
     fn learn_all(&mut self, view: View<'_>) {
-        // Names of fields are words like `address`, and stand in texts that have nothing to do with this value.
+        // Names of fields are words like `address`, which also stand in unrelated texts.
         let names: HashSet<usize> = view
             .parts()
             .flat_map(|part| part.entries())
@@ -353,7 +353,7 @@ impl Secrets {
             }
             self.bytes += text.len();
             self.heads = None;
-            // Printed inside quotes, some characters look different.
+            // Some characters change when a value is printed inside quotes.
             let mut quoted = String::new();
             ptc_bytecode::text::write_quoted(&text, &mut quoted);
             let quoted = quoted[1..quoted.len() - 1].to_string();
@@ -365,22 +365,22 @@ impl Secrets {
         }
     }
 
-    /// Whether there is anything to look for.
+    /// Returns whether there is nothing to search for.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Whether some values could not be remembered; texts of the run are then better left out.
+    /// Returns whether some values could not be remembered; texts of the run are then better left out.
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    /// Whether a text holds such a value, or may.
+    /// Returns whether a text holds such a value, or may hold one.
     pub fn hides(&mut self, text: &str) -> bool {
         self.overflowed || (!self.is_empty() && self.redact(text) != text)
     }
 
-    /// The text without the values, and without the beginning of one that is cut off by `…`.
+    /// Returns the text without the values, and without the beginning of one that is cut off by `…`.
     pub fn redact(&mut self, text: &str) -> String {
         if self.texts.is_empty() {
             return text.to_string();
@@ -388,12 +388,12 @@ impl Secrets {
         self.find_heads();
         match &self.heads {
             Some(heads) => self.without(heads, text),
-            // Too many to be found: nothing of the text can be trusted.
+            // Too many values to search for: no part of the text can be trusted.
             None => FIREWALLED.to_string(),
         }
     }
 
-    /// Makes `heads` for the values there are now.
+    /// Builds `heads` for the current values.
     fn find_heads(&mut self) {
         if self.heads.is_none() {
             let heads: BTreeSet<&str> = self.texts.iter().map(|text| first(text, SHORTEST)).collect();
@@ -407,7 +407,7 @@ impl Secrets {
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
         let mut look = 0;
-        // The next mark of a cut, and where what stands before it ends without quotes: looked for once for each mark.
+        // The next `…`, and where the text before it ends without quotes: found once for each mark.
         let (mut ellipsis, mut unquoted) = (0, 0);
         while let Some(found) = heads.find(Input::new(text).range(look..)) {
             let start = found.start();
@@ -430,11 +430,11 @@ impl Secrets {
         out
     }
 
-    /// How long the longest value is that `text` begins with: no tail of a longer one is left standing.
+    /// Returns the length of the longest value that `text` begins with, so that no tail of a longer value remains.
     fn whole(&self, text: &str) -> Option<usize> {
         let mut key = text;
         loop {
-            // Of all values in order, one that begins the key stands before it or is it.
+            // In sorted order, a value that the key begins with is the key itself or stands before it.
             let near = self.texts.range::<str, _>((Bound::Unbounded, Bound::Included(key))).next_back()?;
             let common = near.bytes().zip(key.bytes()).take_while(|(a, b)| a == b).count();
             if common == near.len() {
@@ -448,19 +448,19 @@ impl Secrets {
         }
     }
 
-    /// Whether a value begins with what was seen before it was cut.
+    /// Returns the length of `seen`, the text before a cut, if a value begins with it.
     fn beginning(&self, seen: &str) -> Option<usize> {
         let next = self.texts.range::<str, _>((Bound::Included(seen), Bound::Unbounded)).next()?;
         (!seen.is_empty() && next.starts_with(seen)).then_some(seen.len())
     }
 }
 
-/// Whether a key is the name of a field, and not data like an address or an id.
+/// Returns whether a key is the name of a field rather than data such as an address or an id.
 fn is_field_name(key: &str) -> bool {
     key.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | '-'))
 }
 
-/// The first characters of a text.
+/// Returns the first characters of a text.
 fn first(text: &str, chars: usize) -> &str {
     text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at])
 }

@@ -1,5 +1,5 @@
-//! Names of keys on both sides of the border: programs write `:user-id`, hosts and JSON `user_id`.
-//! Also the canonical form of arguments, which decides whether two calls are the same.
+//! Names of keys on both sides of the border: programs write `:user-id`, hosts and JSON write `user_id`. Also the
+//! canonical form of arguments, which decides whether two calls are equal.
 
 mod cache;
 mod spelling;
@@ -11,8 +11,8 @@ use crate::data::{Action, Role, Shown, Tree, rewrite, show};
 use ptc_bytecode::{Datum, Node};
 use std::collections::HashSet;
 
-/// Data as it leaves a program: every key is a string with `_` for `-`, at any depth, and keywords
-/// among the values are strings. Where two keys become the same, the later entry counts.
+/// Converts data as it leaves a program: at any depth, keys become strings with `_` for `-`, and keywords among the
+/// values become strings. If two keys become equal, the later entry counts.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
@@ -30,7 +30,7 @@ pub fn normalize_keys(datum: &Datum) -> Datum {
         (Role::Key, Node::Str(name) | Node::Keyword(name)) => {
             Action::Replace(Node::Str(normalize_key(name).into()))
         }
-        // Keys of other kinds are printed.
+        // Keys of other kinds become their printed text.
         (Role::Key, _) => Action::Replace(Node::Str(show(view, Shown::default()).into())),
         (_, Node::Keyword(name)) => Action::Replace(Node::Str(name.clone())),
         _ => Action::Keep,

@@ -1,10 +1,9 @@
-//! Contracts between models, programs and hosts: what goes into an agent or a tool, what comes out, and how both
-//! are shown to a model.
+//! Contracts between models, programs and hosts: inputs and results of agents and tools, and how models are shown them.
 //!
 //! A [`Signature`] is read from text, JSON Schema, Malli or a Rust type; it checks and coerces data and renders itself
-//! for prompts. A [`template`] is filled from data. [`keys`] joins the spellings of both sides, and [`firewall`] says
-//! which fields no model sees; [`servers`] is what a mission needs of servers. All of it is pure: nothing here asks a
-//! model, calls a tool or runs a program.
+//! for prompts. A [`template`] is filled from data. [`keys`] translates key names between programs and hosts,
+//! [`firewall`] hides fields from models, and [`servers`] is the interface between missions and servers. Nothing in
+//! this crate asks a model, calls a tool or runs a program.
 //!
 //! ```
 //! use ptc_contract::{Signature, signature::Validation};

@@ -1,8 +1,7 @@
-//! Contracts: what goes into an agent or a tool, and what comes out.
+//! Signatures: contracts for the inputs and results of agents and tools.
 //!
-//! One parser reads the shorthand, its older form with colons and Malli data; all give the same
-//! [`Type`]s. A signature checks and coerces inputs, checks outputs, renders itself for prompts, and
-//! is made from and turned into JSON Schema.
+//! A single parser reads the shorthand, its older form with colons, and Malli data, into [`Type`]s. A signature
+//! checks and coerces inputs, checks outputs, renders itself for prompts, and converts from and to JSON Schema.
 //!
 //! ```
 //! use ptc_contract::Signature;
@@ -57,18 +56,17 @@ impl Signature {
         parse::signature(text)
     }
 
-    /// From a file: a text, or Malli data in lists.
+    /// Reads the value of a file: a text, or Malli data in lists.
     pub fn from_json(value: &serde_json::Value) -> Result<Signature, SignatureError> {
         SignatureInput::from_json(value).map_err(SignatureError::data)?.read()
     }
 
-    /// From Malli data that a program made, or that was read from JSON with keywords as strings that
-    /// begin with a colon.
+    /// Reads Malli data from a program, or from JSON with keywords as strings that begin with a colon.
     pub fn from_malli(data: &ptc_bytecode::Datum) -> Result<Signature, SignatureError> {
         malli::read(crate::data::Tree::new(&malli::with_keywords(data)).root())
     }
 
-    /// The same as Malli data.
+    /// Returns the signature as Malli data.
     ///
     /// ```
     /// use ptc_contract::{data::{show, Shown, Tree}, Signature};
@@ -81,18 +79,18 @@ impl Signature {
         malli::write(self)
     }
 
-    /// The parameter of that name; `-` and `_` are the same.
+    /// Returns the parameter of that name; `-` and `_` are equal.
     pub fn param(&self, name: &str) -> Option<&Field> {
         types::find(&self.params, name)
     }
 
-    /// The parameters as one record.
+    /// Returns the parameters as one record.
     pub(crate) fn params_type(&self) -> Type {
         Type::Record { fields: self.params.clone(), closed: false }
     }
 }
 
-/// The part after the arrow, or the text itself: what `context_signature` takes its types from.
+/// Returns the part after the arrow, or the whole text if there is none. `context_signature` takes its types from it.
 ///
 /// ```
 /// use ptc_contract::signature::extract_return_spec;

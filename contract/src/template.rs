@@ -1,8 +1,7 @@
 //! Prompts with `{{placeholders}}`: values, sections over lists, and nothing that could run.
 //!
-//! A template is read once, checked against the parameters of a signature or the keys of a
-//! context, and filled in from data. Names with `-` and `_` are the same; values of firewalled names
-//! never appear.
+//! A template is parsed once, checked against the parameters of a signature or the keys of a context, and filled from
+//! data. `-` and `_` are equal in names; values of firewalled names never appear.
 //!
 //! ```
 //! use ptc_contract::{data::Tree, template::{Filling, Template}};
@@ -24,17 +23,17 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// How deep sections may nest.
+/// Maximum nesting of sections.
 pub const MAX_SECTIONS: usize = 20;
 
-/// A prompt that has been read.
+/// A parsed prompt template.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Template {
     source: Arc<str>,
     parts: Vec<Part>,
 }
 
-/// What a template is made of.
+/// A part of a template.
 #[derive(Clone, PartialEq, Debug)]
 enum Part {
     Text(String),
@@ -42,7 +41,7 @@ enum Part {
     Section { tag: Tag, is_inverted: bool, parts: Vec<Part> },
 }
 
-/// A name in braces: its dotted segments, none for `{{.}}`, and where it stands.
+/// A name in braces: its dotted segments (none for `{{.}}`) and its position.
 #[derive(Clone, PartialEq, Debug)]
 struct Tag {
     path: Vec<String>,
@@ -59,36 +58,36 @@ impl Tag {
     }
 }
 
-/// What a value in a tag becomes in a program agent.
+/// Rendering of a tag's value in agents that write programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TemplateStyle {
-    /// The value itself; a name to read it by if it is large or has parts.
+    /// The value itself, or a name to read it by if it is large or has parts.
     #[default]
     Value,
-    /// Always a name to read it by.
+    /// Always a name to read the value by.
     Reference,
 }
 
-/// What becomes of a tag without a value.
+/// Treatment of tags without a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {
-    /// The mission does not start.
+    /// Fails, so that the mission does not start.
     #[default]
     Error,
-    /// The tag stays as it is.
+    /// Leaves the tag as it is.
     Keep,
 }
 
-/// What is wrong with a template, or with what it is filled from.
+/// Problem with a template, or with the data that fills it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TemplateError {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// Line, from 1.
+    /// Line of the problem, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// Column of the problem in characters, from 1.
     pub column: usize,
 }
 
@@ -110,12 +109,12 @@ impl fmt::Display for TemplateError {
 impl std::error::Error for TemplateError {}
 
 impl Template {
-    /// The text it was read from.
+    /// Returns the source text of the template.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The names of all tags and sections, in order, each once: `user.name`, `items`, `.` left out.
+    /// Returns the names of all tags and sections, in order and each once: `user.name`, `items`; `.` is left out.
     ///
     /// ```
     /// use ptc_contract::template::Template;

@@ -1,4 +1,4 @@
-//! Texts that arrive piece by piece, and the values that must not be seen in them.
+//! Texts that arrive in pieces, and the values that must not appear in them.
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn secrets(texts: &[&str]) -> Secrets {
     secrets
 }
 
-/// What is shown of a text that arrives in such pieces.
+/// Returns what is shown of a text that arrives in these pieces.
 fn shown(secrets: &mut Secrets, pieces: &[String]) -> String {
     let (mut held, mut shown) = (String::new(), String::new());
     for piece in pieces {
@@ -39,7 +39,7 @@ fn nothing_is_held_back_without_values() {
 }
 
 proptest! {
-    /// However a text is cut into pieces, what is shown of it is what would be shown of the whole.
+    /// Checks that the pieces of a text, however cut, show the same as the whole text.
     #[test]
     fn pieces_show_what_the_whole_does(
         parts in proptest::collection::vec("(abcabc|abcabcabd|bcabcä|…|\"|[a-cä ]{1,3})", 0..12),

@@ -1,15 +1,15 @@
-//! Changes to the meaning of an artifact: to its instructions, tables and functions instead of the bytes of a file. The
-//! result is encoded as a compiler would encode it, so only the verifier stands between it and a run.
+//! Changes to the meaning of an artifact: to its instructions, tables and functions instead of the bytes of a
+//! file. The result is encoded as a compiler would encode it, so only the verifier stands between it and a run.
 
 use crate::take::Take;
 use ptc_bytecode::{Artifact, BUILTINS, Op};
 
-/// Limit of changes; with more, hardly any artifact could still run.
+/// Maximum number of changes; with more, hardly any artifact could still run.
 const CHANGES: usize = 24;
 
 /// Changes an artifact; the bytes choose the changes.
 pub fn bend(artifact: &mut Artifact, take: &mut Take<'_>) {
-    // Pays far too much everywhere, so that the price of a block is not what refuses a change.
+    // Makes every block pay far too much, so that changes are not refused just because of its price.
     if take.pick(4) > 0 {
         overpay(artifact);
     }

@@ -3,7 +3,7 @@
 use ptc_bytecode::{Header, MAGIC, Section, kind, seal};
 use sha2::{Digest, Sha256};
 
-/// Magic, version, fingerprint and hash at the start of a saved machine.
+/// Size of a saved machine's header, in bytes: magic, version, fingerprint and hash.
 const SNAPSHOT_HEADER: usize = 4 + 2 + 32 + 32;
 
 /// Applies changes to a copy of `body`: four bytes each, a kind, a place and a value.
@@ -37,13 +37,13 @@ pub fn seal_code(code: &[u8]) -> Vec<u8> {
     seal(0, &[Section { kind: kind::CODE, ancillary: false, body: code }])
 }
 
-/// The machine of a saved run, which follows the length of the source and the source.
+/// Returns the machine of a saved run, which follows the length of the source and the source.
 pub fn machine_of(saved: &[u8]) -> &[u8] {
     let length = saved.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     saved.get(8 + length as usize..).unwrap_or_default()
 }
 
-/// The body of a saved machine.
+/// Returns the body of a saved machine.
 pub fn body_of(machine: &[u8]) -> &[u8] {
     machine.get(SNAPSHOT_HEADER..).unwrap_or_default()
 }
@@ -71,7 +71,7 @@ pub fn replace_artifact(machine: &[u8], artifact: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A length as postcard writes it.
+/// Encodes a length as postcard does.
 fn varint(mut n: usize) -> Vec<u8> {
     let mut out = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Helpers of the targets: a runtime with small limits, driving runs to their end, and sources of seeds.
+//! Helpers of the targets: a runtime with small limits, running programs to their end, and sources of seeds.
 
 use ptc_runtime::{Failure, Limits, Outcome, Run, Runtime, Step};
 use std::path::{Path, PathBuf};
@@ -25,25 +25,25 @@ pub const LIMITS: Limits = Limits {
 
 /// The runtime of all targets.
 pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    // Programs read data that nobody granted. These reads give nil, in all modes alike.
+    // Programs read data that was not granted. These reads give nil, equally in all modes.
     Runtime::with_core(ptc_preludes::core())
         .expect("the core library loads")
         .limits(LIMITS)
         .strict_data(false)
 });
 
-/// Reasons that only say how far a run got. A run in another mode may get further or less far.
+/// Reasons that only say how far a run got. In another mode, a run may get further or less far.
 pub const STOPS: &[&str] =
     &["fuel_exceeded", "memory_exceeded", "stack_exceeded", "output_exceeded", "timeout"];
 
-/// Limit of a message: feedback to a model stays near 600 bytes, and no message may grow with the input.
+/// Maximum length of a message: feedback to a model stays near 600 bytes, and no message may grow with the input.
 const MAX_MESSAGE: usize = 4_000;
 
-/// Outcome of a run: its printed value, or the reason why it has none.
+/// Returns the outcome of a run: its printed value, or the reason why it has none.
 ///
 /// # Panics
 ///
-/// If the reason is a bug of ours, or a limit did not hold.
+/// If the reason is a bug of PTC, or a limit was not enforced.
 pub fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> {
     match outcome {
         Ok(outcome) => {
@@ -64,7 +64,7 @@ pub fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> 
     }
 }
 
-/// Whether a program was refused or stopped because of a limit.
+/// Returns whether a program was refused or stopped because of a limit.
 pub fn is_too_much(failure: &Failure) -> bool {
     STOPS.contains(&failure.reason()) || failure.diagnostic().message.contains("limits.")
 }
@@ -75,8 +75,8 @@ fn check_ending(fuel: u64, prints: &[String]) {
     assert!(printed as u64 <= LIMITS.output_bytes, "{printed} bytes printed");
 }
 
-/// Messages of faults that only forged code or a forged run can cause, since nothing says which registers hold builders
-/// and cursors. The run stops with this message and does no harm.
+/// Messages of faults that only forged code or a forged run can cause, because the types of registers with
+/// builders and cursors are not checked. The run stops with this message and does no harm.
 const FORGED: &[&str] = &["a builder was used after it was built", "a cursor is not a number"];
 
 /// Drives a run of forged bytes to its end, answering every call.
@@ -110,12 +110,12 @@ pub const PROGRAMS: &[&str] = &[
     "(let [m (into (sorted-map) {:b 1 :a (tool/id {})})] [m (re-find #\"a+\" \"baa\") data/x *1])",
 ];
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Files below a folder of the workspace whose names end like this.
+/// Returns the files below a folder of the workspace whose names end like this.
 ///
 /// # Panics
 ///
@@ -139,7 +139,7 @@ pub fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// Programs of the conformance corpus.
+/// Returns the programs of the conformance corpus.
 pub fn corpus() -> Vec<Vec<u8>> {
     let lines = files("snapshots/conformance", ".jsonl");
     let lines = lines.iter().flat_map(|file| file.split(|byte| *byte == b'\n'));
@@ -147,12 +147,12 @@ pub fn corpus() -> Vec<Vec<u8>> {
     cases.filter_map(|case| Some(case.get("program")?.as_str()?.as_bytes().to_vec())).collect()
 }
 
-/// Texts as seeds.
+/// Converts texts to seeds.
 pub fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// Bytes that only make choices.
+/// Returns random bytes for targets that use bytes only as choices.
 pub fn choices(count: u64) -> Vec<Vec<u8>> {
     (0..count).map(ptc_snapshots::generate::bytes).collect()
 }

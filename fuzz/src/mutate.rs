@@ -1,14 +1,14 @@
-//! Inputs similar to known ones, for runs without a fuzzer.
+//! Generation of inputs similar to known ones, for runs without a fuzzer.
 
 use crate::Target;
 use ptc_snapshots::generate::SCRAPS;
 
-/// Pseudorandom numbers, which are the same for the same seed.
+/// A sequence of pseudo-random numbers, determined by its seed.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// A sequence of numbers that depends on a seed and a name.
+    /// Creates a sequence that depends on a seed and a name.
     pub fn new(seed: u64, name: &str) -> Dice {
         let named = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -24,7 +24,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn roll(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
@@ -53,7 +53,7 @@ const WORDS: &[&str] = &[
     "\"\":",
 ];
 
-/// Input of one case: an unchanged seed, a seed with a few changes, or random bytes.
+/// Returns the input of one case: an unchanged seed, a seed with a few changes, or random bytes.
 pub fn input(seeds: &[Vec<u8>], target: &Target, dice: &mut Dice) -> Vec<u8> {
     let seed = seeds.get(dice.roll(seeds.len())).cloned().unwrap_or_default();
     let mut bytes = match dice.roll(8) {

@@ -1,6 +1,6 @@
-//! Bytes as choices: the same bytes make the same choices. When they are used up, every choice is the first one.
+//! Bytes as choices: equal bytes make equal choices. When they are used up, every choice is the first one.
 
-/// Bytes that are consumed one after the other.
+/// Bytes that are consumed one after another.
 #[derive(Clone, Debug)]
 pub struct Take<'b>(&'b [u8]);
 
@@ -10,7 +10,7 @@ impl<'b> Take<'b> {
         Take(bytes)
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub fn byte(&mut self) -> u8 {
         match self.0.split_first() {
             Some((first, rest)) => {
@@ -21,13 +21,13 @@ impl<'b> Take<'b> {
         }
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn pick(&mut self, n: usize) -> usize {
         let wide = if n > 256 { usize::from(self.byte()) << 8 } else { 0 };
         (wide | usize::from(self.byte())) % n.max(1)
     }
 
-    /// One of these items.
+    /// Returns one of these items.
     ///
     /// # Panics
     ///
@@ -36,17 +36,17 @@ impl<'b> Take<'b> {
         choices[self.pick(choices.len())]
     }
 
-    /// Eight bytes as a number.
+    /// Returns eight bytes as a number.
     pub fn number(&mut self) -> i64 {
         (0..8).fold(0, |acc, _| acc << 8 | i64::from(self.byte()))
     }
 
-    /// The bytes that are left.
+    /// Returns the remaining bytes.
     pub fn rest(&self) -> &'b [u8] {
         self.0
     }
 
-    /// Whether nothing is left.
+    /// Returns whether no bytes are left.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

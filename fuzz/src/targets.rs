@@ -16,18 +16,18 @@ pub mod snapshot;
 pub mod template;
 pub mod upstream;
 
-/// One entry point that takes untrusted input.
+/// One entry point for untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Name of the module here, of the binary in `libfuzzer/`, and of the folder in `found/`.
     pub name: &'static str,
     /// Runs one input; panics on a finding.
     pub body: fn(&[u8]),
-    /// Promise that holds for all bytes, besides that nothing panics, hangs or is an internal error.
+    /// Promise for all bytes, besides that nothing panics, hangs or is an internal error.
     pub promise: &'static str,
-    /// Inputs to start from.
+    /// Function that returns inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Longest input in bytes: longer ones find nothing more.
+    /// Maximum length of an input, in bytes: longer ones find nothing more.
     pub max_len: usize,
     /// Number of inputs that a plain `cargo test` tries.
     pub cases: u32,
@@ -88,7 +88,7 @@ targets! {
     printers: max_len 1024, cases 4000;
 }
 
-/// The target with this name.
+/// Returns the target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }

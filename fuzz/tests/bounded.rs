@@ -1,7 +1,7 @@
-//! Every target over its seeds and what is near them, and over every input that once failed.
+//! Every target on its seeds, similar inputs, and all inputs that once failed.
 //!
-//! `PTC_FUZZ_CASES=100000 cargo test -p ptc-fuzz -- --nocapture json` looks at more inputs of one target,
-//! `PTC_TEST_SEED=7` at others. A failing input is written out, to be kept in `found/`.
+//! `PTC_FUZZ_CASES=100000 cargo test -p ptc-fuzz -- --nocapture json` tries more inputs of one target,
+//! `PTC_TEST_SEED=7` others. A failing input is written to a file, to be kept in `found/`.
 #![allow(missing_docs)]
 
 use ptc_fuzz::mutate::{Dice, input};
@@ -10,7 +10,7 @@ use ptc_snapshots::setting;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
-/// A host's thread may have no more; input must not need it.
+/// Stack size in bytes: a host's thread may have no more, and input must not need it.
 const STACK: usize = 2 << 20;
 
 fn on_a_small_stack(work: impl FnOnce() + Send) {
@@ -22,7 +22,7 @@ fn on_a_small_stack(work: impl FnOnce() + Send) {
     });
 }
 
-/// Tries an input; one that fails is written to a file first.
+/// Tries an input; if it fails, writes it to a file first.
 fn try_out(target: &Target, bytes: &[u8]) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.body)(bytes))) {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-failed", target.name));
@@ -85,7 +85,7 @@ fn what_once_failed_does_not_fail_again() {
     }
 }
 
-/// Files that are all refused at their first bytes would test little.
+/// Checks that enough changed files are accepted: if all were refused at their first bytes, they would test little.
 #[test]
 fn much_of_what_is_bent_is_let_through() {
     use ptc_fuzz::targets::{artifact, prelude, snapshot};
@@ -105,7 +105,7 @@ fn are_let_through(name: &str, is_let_through: fn(&[u8]) -> bool) {
     });
 }
 
-/// A fuzzer runs what is tested here, and nothing else; and the page tells of it.
+/// Checks that a fuzzer runs exactly the targets tested here, and that the page describes them.
 #[test]
 fn every_target_is_a_binary_of_the_fuzzer_and_on_the_page() {
     let page = std::fs::read_to_string(folder("../docs/internals/fuzzing.md")).expect("the page");

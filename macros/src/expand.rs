@@ -1,4 +1,4 @@
-//! The code that is made: the function as it was, and the one that gives the tool.
+//! Generation of code: the unchanged function, and the one that returns the tool.
 
 use crate::function::{Function, Parameter, plain_name};
 use crate::options::Options;
@@ -7,7 +7,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemFn, LitStr, Result};
 
-/// The function and its tool.
+/// Expands a function to itself and the function that returns its tool.
 pub fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream> {
     let function = Function::take(&mut item)?;
     let name = &item.sig.ident;
@@ -39,14 +39,14 @@ pub fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream> {
     })
 }
 
-/// Methods are linked by their type.
+/// Returns the prefix of a doc link: methods are linked by their type.
 fn link(function: &Function) -> &'static str {
     if function.is_method { "Self::" } else { "" }
 }
 
-/// Names in the code that is made, all of one hygiene, whatever spans stand around them.
+/// Names in the generated code, all of one hygiene, whatever spans surround them.
 struct Names {
-    /// The struct that arguments are read into.
+    /// Struct that arguments are deserialized into.
     reader: Ident,
     arguments: Ident,
     state: Ident,
@@ -59,7 +59,7 @@ impl Names {
         Names { reader, arguments, state }
     }
 
-    /// The struct that arguments are read into.
+    /// Generates the struct that arguments are deserialized into.
     fn fields(&self, parameters: &[Parameter]) -> TokenStream {
         let reader = &self.reader;
         let field = |Parameter { attributes, name, ty }: &Parameter| quote!(#(#attributes)* #name: #ty);
@@ -72,7 +72,7 @@ impl Names {
         }
     }
 
-    /// The definition, from a closure that calls the function.
+    /// Generates the definition of the tool, from a closure that calls the function.
     fn make(&self, item: &ItemFn, function: &Function, called: &str) -> TokenStream {
         let (Names { reader, arguments, state }, name) = (self, &item.sig.ident);
         let given = function.parameters.iter().map(|Parameter { name, .. }| quote!(#arguments.#name));
@@ -82,7 +82,7 @@ impl Names {
         };
         let is_async = item.sig.asyncness.is_some();
         let call = if is_async { quote!(#call.await) } else { call };
-        // Messages about the answer's type point to where it is written.
+        // Compile errors about the answer's type then point to the return type.
         let span = item.sig.output.span();
         let answer = match function.is_fallible {
             true => quote_spanned!(span=> #call.map_err(::ptc::__private::tool_error)),

@@ -1,4 +1,4 @@
-//! A function as a tool: its parameters, its answer, and what cannot be one.
+//! Parsing of functions into tools: parameters, answers, and refusals.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
@@ -8,7 +8,7 @@ use syn::{
     Type,
 };
 
-/// One parameter, as a field of the struct of arguments.
+/// A parameter, as a field of the struct of arguments.
 pub struct Parameter {
     /// Doc comments, and attributes of `serde` and `schemars`.
     pub attributes: Vec<Attribute>,
@@ -18,17 +18,17 @@ pub struct Parameter {
 
 /// A function that can be a tool.
 pub struct Function {
-    /// The text of its doc comments.
+    /// Text of the doc comments.
     pub description: String,
     pub parameters: Vec<Parameter>,
-    /// True for a method with `&self`.
+    /// Flag: the function is a method with `&self`.
     pub is_method: bool,
-    /// True if it may answer with an error.
+    /// Flag: the function returns a `Result`.
     pub is_fallible: bool,
 }
 
 impl Function {
-    /// Reads a function, and takes out of it what only a tool may have: attributes of parameters.
+    /// Reads a function, and removes the attributes of its parameters, which only the tool may have.
     pub fn take(item: &mut ItemFn) -> Result<Function> {
         refuse(item)?;
         let mut function = Function {
@@ -63,12 +63,12 @@ impl Function {
     }
 }
 
-/// The name of a function without `r#`.
+/// Returns the name of a function without `r#`.
 pub fn plain_name(name: &Ident) -> String {
     name.unraw().to_string()
 }
 
-/// Functions that no program can call.
+/// Refuses functions that no program can call.
 fn refuse(item: &ItemFn) -> Result<()> {
     let signature = &item.sig;
     let wrong = |span, message: &str| Err(Error::new(span, message));
@@ -93,7 +93,7 @@ fn refuse(item: &ItemFn) -> Result<()> {
     }
 }
 
-/// True if an attribute of a parameter is for the schema and the reader of arguments.
+/// Returns whether an attribute of a parameter belongs to the struct of arguments.
 fn is_told(attribute: &Attribute) -> bool {
     ["doc", "serde", "schemars"].iter().any(|name| attribute.path().is_ident(name))
 }
@@ -118,7 +118,7 @@ fn owned(ty: &Type) -> Result<()> {
     }
 }
 
-/// True if the return type is written as a `Result`, under any path.
+/// Returns whether the return type is written as a `Result`, under any path.
 fn is_result(output: &ReturnType) -> bool {
     let ReturnType::Type(_, ty) = output else { return false };
     let mut ty = &**ty;
@@ -128,7 +128,7 @@ fn is_result(output: &ReturnType) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
 }
 
-/// The lines of doc comments, without the space that each begins with.
+/// Returns the lines of doc comments, without the space that each begins with.
 fn description(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {

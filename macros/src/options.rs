@@ -1,18 +1,18 @@
-//! What stands in the parentheses of the attribute.
+//! Options in the parentheses of the attribute.
 
 use proc_macro2::{Ident, Span};
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, LitStr, Result, Token};
 
-/// The longest name a tool may have.
+/// Maximum length of a tool's name.
 const MAX_NAME: usize = 128;
 
 /// The options of one tool.
 #[derive(Default)]
 pub struct Options {
-    /// The name in place of the function's.
+    /// Name in place of the function's.
     pub name: Option<LitStr>,
-    /// The variant of `Effects` that a call has.
+    /// Variant of `Effects` for a call.
     pub effect: Option<Ident>,
 }
 
@@ -45,7 +45,7 @@ impl Parse for Options {
     }
 }
 
-/// A name that programs can write behind `tool/`.
+/// Checks that programs can write the name behind `tool/`.
 fn named(name: LitStr) -> Result<LitStr> {
     let text = name.value();
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');

@@ -1,4 +1,4 @@
-//! What cannot be a tool, as the author of the function reads it.
+//! Compile errors for functions that cannot be tools.
 
 use crate::expand::expand;
 use crate::options::Options;

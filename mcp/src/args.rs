@@ -1,23 +1,23 @@
-//! Arguments of tools: one table of fields gives the schema that clients are shown and the reader of what they send.
+//! Arguments of tools: one table of fields gives the schema shown to clients and the reader of their arguments.
 
 use crate::cut;
 use crate::settings::Settings;
 use ptc_upstream::{JsonSchema, json_kind};
 use serde_json::{Map, Value, json};
 
-/// A kind of argument: its schema, and how it is read. Kinds that only one tool takes are in the file of that tool.
+/// A kind of argument: its schema and its reader. Kinds that only one tool takes are in that tool's file.
 pub(crate) trait Argument {
-    /// Type of the argument once it is read.
+    /// Type of the argument after reading.
     type Value;
-    /// Whether clients have to send it.
+    /// True if clients must send the argument.
     const IS_REQUIRED: bool = false;
 
-    /// JSON Schema of the argument, without its description: a text, unless the kind says otherwise.
+    /// Returns the JSON Schema of the argument, without description: a string, unless the kind overrides it.
     fn schema() -> Value {
         json!({"type": "string"})
     }
 
-    /// Reads what was sent for the argument `name`; the error is for the client, and says what to send.
+    /// Reads the argument `name`; the error tells the client what to send.
     fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<Self::Value, String>;
 }
 
@@ -25,7 +25,7 @@ pub(crate) trait Argument {
 pub(crate) struct Field {
     pub name: &'static str,
     pub is_required: bool,
-    /// Description for clients; empty where the name says enough.
+    /// Description for clients; empty if the name says enough.
     pub description: &'static str,
     pub schema: fn() -> Value,
 }
@@ -47,7 +47,7 @@ macro_rules! arguments {
                 schema: <$kind as $crate::args::Argument>::schema,
             },)*];
 
-            /// Reads the arguments; the error is for the client, and says what to send.
+            /// Reads the arguments; the error tells the client what to send.
             #[allow(unused_mut, unused_variables)]
             $vis fn read(
                 mut args: serde_json::Map<String, serde_json::Value>,
@@ -68,7 +68,7 @@ macro_rules! arguments {
 pub(crate) use arguments;
 
 arguments! {
-    /// Arguments of a program, wherever it runs.
+    /// Arguments of a program, for every tool that runs one.
     ///
     /// ```
     /// use ptc_mcp::{Settings, args::EvalArgs};
@@ -84,7 +84,8 @@ arguments! {
 }
 
 impl EvalArgs {
-    /// Reads the arguments of a program. A signature, which other programs of ours take, is told what stands for it here.
+    /// Reads the arguments of a program. For `signature`, which other PTC programs take, the error names the
+    /// argument to use here.
     pub(crate) fn of_call(args: Map<String, Value>, settings: &Settings) -> Result<EvalArgs, String> {
         match args.contains_key("signature") {
             true => {
@@ -95,7 +96,7 @@ impl EvalArgs {
     }
 }
 
-/// JSON Schema of an object with the fields of these tables.
+/// Returns the JSON Schema of an object with the fields of these tables.
 pub(crate) fn schema(tables: &[&[Field]]) -> Value {
     let fields = || tables.iter().copied().flatten();
     let properties: Map<String, Value> = fields()
@@ -127,12 +128,12 @@ pub(crate) fn refuse_unknown(args: &Map<String, Value>, names: &[&str]) -> Resul
     })
 }
 
-/// An argument that was sent; null is as good as nothing.
+/// Returns the argument if it was sent; null counts as missing.
 pub(crate) fn given(sent: Option<Value>) -> Option<Value> {
     sent.filter(|value| !value.is_null())
 }
 
-/// A text, if one was sent.
+/// Reads an optional string.
 pub(crate) fn text(name: &str, sent: Option<Value>) -> Result<Option<String>, String> {
     match given(sent) {
         None => Ok(None),
@@ -141,7 +142,7 @@ pub(crate) fn text(name: &str, sent: Option<Value>) -> Result<Option<String>, St
     }
 }
 
-/// A text that has to be there, and to say something.
+/// Reads a required string that is not blank.
 pub(crate) fn needed_text(name: &str, sent: Option<Value>) -> Result<String, String> {
     let text = text(name, sent)?.ok_or_else(|| format!("argument `{name}` is required"))?;
     match text.trim().is_empty() {
@@ -150,7 +151,7 @@ pub(crate) fn needed_text(name: &str, sent: Option<Value>) -> Result<String, Str
     }
 }
 
-/// A text within `max_program_bytes`.
+/// Returns the text if it is within `max_program_bytes`.
 pub(crate) fn within_program_bytes(name: &str, text: String, settings: &Settings) -> Result<String, String> {
     let (size, most) = (text.len() as u64, settings.max_program_bytes);
     match size > most {
@@ -159,7 +160,7 @@ pub(crate) fn within_program_bytes(name: &str, text: String, settings: &Settings
     }
 }
 
-/// The text of a program.
+/// Kind of argument: the text of a program.
 pub(crate) struct Program;
 
 impl Argument for Program {
@@ -171,7 +172,7 @@ impl Argument for Program {
     }
 }
 
-/// Data by name.
+/// Kind of argument: data by name.
 pub(crate) struct Context;
 
 impl Argument for Context {
@@ -205,7 +206,7 @@ impl Argument for Context {
     }
 }
 
-/// An object within `max_context_bytes`.
+/// Returns the object if it is within `max_context_bytes`.
 pub(crate) fn within_context_bytes(
     name: &str,
     object: Map<String, Value>,
@@ -218,7 +219,7 @@ pub(crate) fn within_context_bytes(
     }
 }
 
-/// The schema that a value is checked against.
+/// Kind of argument: the schema that the result is checked against.
 pub(crate) struct OutputSchema;
 
 impl Argument for OutputSchema {
@@ -234,7 +235,7 @@ impl Argument for OutputSchema {
     }
 }
 
-/// A value as an error shows it.
+/// Formats a value for an error.
 pub(crate) fn shown(value: &Value) -> String {
     cut::chars(&value.to_string(), 80).0.to_string()
 }

@@ -1,4 +1,4 @@
-//! The way back to a client while one of its requests is under way: what it is told, and what it is asked.
+//! Messages to a client while one of its requests is in progress: notifications and requests.
 
 use crate::connection::Connection;
 use crate::frame::Id;
@@ -6,26 +6,26 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// Messages that a client has not read yet; then it is told no more until it has.
+/// Maximum number of messages a client has not read yet; further notifications are dropped.
 pub(crate) const OUTBOX: usize = 64;
 
-/// Where messages to a client go.
+/// Sender of messages to a client.
 pub type Outbox = mpsc::Sender<Value>;
 
-/// The client whose request is under way. Cheap to clone.
+/// The client of a request in progress. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client {
     connection: Arc<Connection>,
-    /// None if nothing but the answer can be sent.
+    /// None if only the reply can be sent.
     out: Option<Outbox>,
 }
 
-/// Why a client has not answered.
+/// Reason why a client has not answered a request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Unasked {
-    /// It cannot be asked: it reads nothing but the answer, or is gone.
+    /// The client cannot be asked: it reads only the reply, or is gone.
     Unreachable,
-    /// It answered with an error.
+    /// The client replied with an error.
     Refused(Value),
 }
 
@@ -34,19 +34,20 @@ impl Client {
         Client { connection, out }
     }
 
-    /// Whether it can be told anything before the answer.
+    /// Returns whether messages can be sent before the reply.
     pub fn is_reachable(&self) -> bool {
         self.out.as_ref().is_some_and(|out| !out.is_closed())
     }
 
-    /// Tells it something. A client that does not read is told less, and holds up nobody.
+    /// Sends a notification, or drops it if the client does not read: a slow client must not delay others.
     pub fn tell(&self, method: &str, params: Value) {
         if let Some(out) = &self.out {
             let _ = out.try_send(json!({"jsonrpc": "2.0", "method": method, "params": params}));
         }
     }
 
-    /// Asks it something and waits for the answer, however long that takes. Dropped, the question is taken back.
+    /// Sends a request and waits for the reply, without a time limit. Dropping the future cancels the request
+    /// at the client.
     pub async fn ask(&self, method: &str, params: Value) -> Result<Value, Unasked> {
         let out = self.out.as_ref().ok_or(Unasked::Unreachable)?;
         let (id, answered) = self.connection.expect_answer();
@@ -59,7 +60,7 @@ impl Client {
     }
 }
 
-/// A question that waits. Dropped before its answer, the client is told that nobody wants it any more.
+/// A request to the client. If it is dropped before its reply, the client is told that it is cancelled.
 struct Question<'c> {
     client: &'c Client,
     id: Id,
@@ -75,7 +76,7 @@ impl Drop for Question<'_> {
     }
 }
 
-/// Questions that wait for their answers.
+/// Requests to the client that wait for their replies.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     asked: u64,
@@ -83,17 +84,17 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// A new question.
+    /// Opens a new request.
     pub fn open(&mut self) -> (Id, oneshot::Receiver<Result<Value, Value>>) {
         self.asked += 1;
-        // No number: clients that count their own requests must not take one for the other.
+        // Not a number: clients that number their own requests must not confuse the two.
         let id = Id::Text(format!("ptc-{}", self.asked));
         let (answer, answered) = oneshot::channel();
         self.waiting.insert(id.clone(), answer);
         (id, answered)
     }
 
-    /// The answer to one of them; an answer to nothing is nobody's loss.
+    /// Passes on the reply to an open request; other replies are ignored.
     pub fn answer(&mut self, id: &Id, result: Result<Value, Value>) {
         if let Some(waiting) = self.waiting.remove(id) {
             let _ = waiting.send(result);
@@ -105,17 +106,17 @@ impl Questions {
     }
 }
 
-/// What a client can do, as it says.
+/// Capabilities that a client declares.
 #[derive(Clone, Default, Debug)]
 pub struct Capabilities(Map<String, Value>);
 
 impl Capabilities {
-    /// As they stand in a message.
+    /// Reads the capabilities of a message.
     pub fn read(value: Option<&Value>) -> Capabilities {
         Capabilities(value.and_then(Value::as_object).cloned().unwrap_or_default())
     }
 
-    /// Whether it can put a form before its user. Saying nothing about the mode means forms.
+    /// Returns whether the client can show a form to its user. A missing mode means forms.
     ///
     /// ```
     /// use ptc_mcp::client::Capabilities;

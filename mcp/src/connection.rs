@@ -1,4 +1,4 @@
-//! One client: what was agreed on with it, and which of its requests are under way.
+//! State of one client: negotiated protocol and requests in progress.
 
 use crate::client::{Capabilities, Client, OUTBOX, Outbox, Questions};
 use crate::frame::{Id, RpcError};
@@ -11,16 +11,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-/// Streams that one client may have open at once, besides those of its requests.
+/// Maximum number of streams open at once for one client, besides those of its requests.
 const LISTENERS: usize = 4;
 
-/// One client, for as long as it stays.
+/// One connected client.
 #[derive(Debug)]
 pub struct Connection {
     owner: Owner,
     payer: Owner,
     state: Mutex<State>,
-    /// Rung whenever a request is over.
+    /// Notified whenever a request ends.
     landed: Notify,
 }
 
@@ -35,43 +35,44 @@ struct State {
 }
 
 impl Connection {
-    /// A client whose sessions belong to `owner`, who also pays.
+    /// Creates a client whose sessions and programs belong to `owner`.
     pub fn new(owner: Owner) -> Arc<Connection> {
         Connection::paid_by(owner.clone(), owner)
     }
 
-    /// A client whose sessions belong to `owner`, and whose programs count for somebody who may have more clients.
+    /// Creates a client whose sessions belong to `owner`, and whose programs count for `payer`, who may have
+    /// more clients.
     pub fn paid_by(payer: Owner, owner: Owner) -> Arc<Connection> {
         Arc::new(Connection { owner, payer, state: Mutex::default(), landed: Notify::new() })
     }
 
-    /// Who the sessions of the client belong to.
+    /// Returns the owner of the client's sessions.
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
 
-    /// The owner that the client's programs count for, where clients share places and memory.
+    /// Returns the owner that the client's programs count for in shared limits of slots and memory.
     pub fn payer(&self) -> &Owner {
         &self.payer
     }
 
-    /// What `initialize` agreed on.
+    /// Returns the revision that `initialize` agreed on.
     pub fn agreed(&self) -> Option<Revision> {
         self.state().agreed
     }
 
-    /// What the client can do, as it said in `initialize`.
+    /// Returns the capabilities that the client declared in `initialize`.
     pub fn capabilities(&self) -> Capabilities {
         self.state().capabilities.clone()
     }
 
-    /// Remembers what `initialize` agreed on.
+    /// Stores the result of `initialize`.
     pub fn agree(&self, revision: Revision, capabilities: Capabilities) {
         let mut state = self.state();
         (state.agreed, state.capabilities) = (Some(revision), capabilities);
     }
 
-    /// The least important thing that the client wants to hear of calls; None if it has not said.
+    /// Returns the lowest level of log messages that the client wants; None if it has not said.
     pub(crate) fn log_level(&self) -> Option<Level> {
         self.state().log_level
     }
@@ -80,12 +81,12 @@ impl Connection {
         self.state().log_level = Some(level);
     }
 
-    /// The client answers a question of ours.
+    /// Handles a client's reply to one of our requests.
     pub fn answered(&self, id: &Id, result: Result<Value, Value>) {
         self.state().questions.answer(id, result);
     }
 
-    /// A stream of what the client is told while it asks nothing; None if it has as many as it may.
+    /// Opens a stream for messages that belong to no request; None if the client has the maximum number of streams.
     pub fn listen(&self) -> Option<mpsc::Receiver<Value>> {
         let (out, told) = mpsc::channel(OUTBOX);
         let listeners = &mut self.state().listeners;
@@ -96,7 +97,7 @@ impl Connection {
         })
     }
 
-    /// Tells the client something that belongs to no request, on one of its streams; nothing if it has none.
+    /// Sends the client a notification that belongs to no request, on one of its streams; drops it if there are none.
     pub fn tell(&self, method: &str, params: Value) {
         let message = serde_json::json!({"jsonrpc": "2.0", "method": method, "params": params});
         let mut state = self.state();
@@ -119,8 +120,8 @@ impl Connection {
         self.state().questions.close(id);
     }
 
-    /// Takes a request up; what else the client is to hear until it is answered goes to `out`. Refused if one of the same
-    /// id is under way: its answer could not be told apart.
+    /// Begins a request; other messages until its reply go to `out`. Refused if a request with this id is in
+    /// progress, because their replies could not be told apart.
     pub fn begin(self: &Arc<Self>, id: &Id, out: Option<Outbox>) -> Result<Flight, RpcError> {
         let mut state = self.state();
         if state.in_flight.contains_key(id) {
@@ -134,12 +135,12 @@ impl Connection {
         Ok(Flight { connection: self.clone(), client, id: id.clone(), cancel })
     }
 
-    /// How many requests are under way.
+    /// Returns the number of requests in progress.
     pub fn in_flight(&self) -> usize {
         self.state().in_flight.len()
     }
 
-    /// Cancels a request; one that is not there, or not there any more, is nobody's loss.
+    /// Cancels a request; does nothing if it is not in progress.
     pub fn cancel(&self, id: &Id) {
         if let Some(cancel) = self.state().in_flight.get(id) {
             cancel.cancel();
@@ -151,7 +152,7 @@ impl Connection {
         self.state().in_flight.values().for_each(Cancel::cancel);
     }
 
-    /// Waits until no request is under way.
+    /// Waits until no request is in progress.
     pub async fn idle(&self) {
         loop {
             let landed = self.landed.notified();
@@ -167,7 +168,7 @@ impl Connection {
     }
 }
 
-/// A request that is under way. Dropped, it is over; if that is before its end, the program stops.
+/// A request in progress, which ends when this is dropped; its program then stops if it is still running.
 #[derive(Debug)]
 pub struct Flight {
     connection: Arc<Connection>,
@@ -177,17 +178,17 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// Whose it is.
+    /// Returns the client's connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// The way back to who asked.
+    /// Returns the sender to the client.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// What stops it.
+    /// Returns the flag that stops the request.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }

@@ -1,21 +1,21 @@
-//! The data that a call brings along for its program.
+//! Data that a call supplies for its program.
 
 use crate::reason::Reason;
 use crate::reply::Payload;
 use ptc_runtime::{Cancel, Frozen, Grants};
 use serde_json::{Map, Value};
 
-/// Data of a call: as it was sent, until the program needs it. Then it is frozen once, and the JSON, which takes many times
-/// as much, is let go.
+/// Data of a call: kept as sent until the program needs it, then frozen once. The JSON, which takes many times
+/// as much memory, is freed then.
 pub(crate) enum ContextData {
     Sent(Map<String, Value>),
     Frozen(Vec<(String, Frozen)>),
 }
 
 impl ContextData {
-    /// The data as `data/…` of a run that this stops.
+    /// Returns the data as `data/…` of a run that `cancel` stops.
     pub fn grants(&mut self, cancel: &Cancel) -> Result<Grants, Box<Payload>> {
-        // Whoever calls a tool of the server is a model, or shows it to one.
+        // Callers of the server's tools are models, or show the results to one.
         let grants = Grants::new().cancel(cancel).firewall(true);
         let values = self.frozen()?;
         Ok(values.iter().fold(grants, |grants, (name, value)| grants.frozen(name, value.clone())))
@@ -37,7 +37,7 @@ impl ContextData {
         })
     }
 
-    /// Bytes that it holds once it is frozen.
+    /// Returns the size of the frozen data in bytes; 0 before it is frozen.
     pub fn bytes(&self) -> u64 {
         match self {
             ContextData::Sent(_) => 0,

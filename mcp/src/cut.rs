@@ -1,11 +1,11 @@
-//! Text within a limit, cut between characters.
+//! Cutting texts to a limit, between characters.
 
-/// The first `most` bytes of a text, or a few less so that it ends between characters, and whether that is all.
+/// Returns the first `most` bytes of a text, or slightly fewer to end between characters, and whether that is all.
 pub(crate) fn bytes(text: &str, most: usize) -> (&str, bool) {
     (&text[..text.floor_char_boundary(most)], text.len() <= most)
 }
 
-/// The first `most` characters, and whether that is all.
+/// Returns the first `most` characters of a text, and whether that is all.
 pub(crate) fn chars(text: &str, most: usize) -> (&str, bool) {
     match text.char_indices().nth(most) {
         Some((at, _)) => (&text[..at], false),

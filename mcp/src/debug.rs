@@ -1,8 +1,8 @@
-//! `lisp_debug`: what the server was asked lately, and what came of it.
+//! `lisp_debug`: the server's recent calls and their outcomes.
 //!
-//! Calls are told to a [`Recorder`], which neither waits nor fails. A thread of its own takes secrets and most of the
-//! bulk out of them and keeps them in a ring. Nothing of it outlives the process. All clients are in it together, and each
-//! is shown its own calls; those of all only where the operator wants that (`--debug-all-owners`).
+//! A [`Recorder`] takes the calls; it neither waits nor fails. A thread removes secrets and most of the bulk,
+//! and keeps the calls in a ring, in memory only. The ring holds the calls of all clients; each client sees
+//! only its own, unless the operator allows more (`--debug-all-owners`).
 //!
 //! ```
 //! use ptc_mcp::debug::{Debug, Record};
@@ -43,37 +43,37 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Calls that wait to be kept; more are let go.
+/// Maximum number of calls waiting to be recorded; further ones are dropped.
 const MAX_QUEUED: usize = 1_000;
-/// All records together.
+/// Maximum size of all records together, in bytes.
 const MAX_RING_BYTES: usize = 8 << 20;
-/// How long a question waits for calls that were told before it.
+/// Time limit for a lookup to wait for calls recorded before it.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
-/// What the recorder sends.
+/// Message from the recorder to its thread.
 enum Message {
     Call(Box<Record>),
-    /// Everything before this is kept.
+    /// Replied to when everything sent before has been recorded.
     Done(SyncSender<()>),
 }
 
-/// Takes calls. Cheap to clone.
+/// Recorder of calls. Cheap to clone.
 #[derive(Clone)]
 pub struct Recorder(SyncSender<Message>);
 
 impl Recorder {
-    /// Keeps a call, unless too many wait already. Never waits. Calls of `lisp_debug` itself and of tools that are not
-    /// there are no part of the record.
+    /// Records a call, unless too many are waiting. Never waits. Calls of `lisp_debug` itself and of unknown
+    /// tools are not recorded.
     pub fn record(&self, record: Record) {
         if record.tool == "lisp_debug" || record.payload.reason == Some(Reason::UnknownTool) {
             return;
         }
-        // What does not fit, or comes when nobody keeps anything any more, is let go.
+        // The message is dropped if the queue is full or the thread is gone.
         let _ = self.0.try_send(Message::Call(Box::new(record)));
     }
 }
 
-/// What was recorded. Clones are the same.
+/// The recorded calls. Clones share them.
 #[derive(Clone)]
 pub struct Debug(Arc<Inner>);
 
@@ -86,7 +86,7 @@ struct Inner {
     max_bytes: usize,
 }
 
-/// The last calls, oldest first.
+/// The most recent calls, oldest first.
 pub(crate) struct Ring {
     pub size: usize,
     pub calls: VecDeque<StoredCall>,
@@ -105,19 +105,19 @@ impl Ring {
 }
 
 impl Debug {
-    /// A ring as large as the settings say, from which the redactor takes all secrets.
+    /// Creates a ring of the configured size, with a redactor that removes secrets.
     pub fn new(settings: &Settings, redactor: Option<Arc<Redactor>>) -> Debug {
         Debug::with_clock(settings, redactor, Arc::new(SystemTime::now))
     }
 
-    /// The same with a time of its own.
+    /// Creates a ring with a clock of its own, for tests.
     pub fn with_clock(settings: &Settings, redactor: Option<Arc<Redactor>>, clock: Clock) -> Debug {
         let size = settings.debug_ring_size.clamp(10, 5_000) as usize;
         let ring = Arc::new(Mutex::new(Ring { size, calls: VecDeque::new(), bytes: 0 }));
         let (sender, receiver) = sync_channel(MAX_QUEUED);
         let policy = settings.trace_payloads;
         let (kept, scrub) = (ring.clone(), redactor.clone());
-        // Without the thread nothing is recorded, and everything else works.
+        // Without the thread nothing is recorded, but everything else works.
         let _ = std::thread::Builder::new()
             .name("ptc-debug".to_string())
             .spawn(move || keep(&receiver, &kept, policy, scrub.as_deref()));
@@ -131,13 +131,13 @@ impl Debug {
         }))
     }
 
-    /// Where calls are told.
+    /// Returns the recorder for new calls.
     pub fn recorder(&self) -> Recorder {
         self.0.recorder.clone()
     }
 
-    /// Answers a call of the tool by `owner`. `frame_bytes` is what the protocol puts around the result: the whole must not be longer
-    /// than the settings say.
+    /// Answers a call of the tool by `owner`. `frame_bytes` is the size of the protocol's frame around the
+    /// result: together they must not exceed the configured limit.
     pub fn call(&self, args: &Map<String, Value>, owner: &Owner, frame_bytes: usize) -> Payload {
         let wanted = match DebugArgs::of_op(args, &self.0.settings) {
             Ok(args) => args,
@@ -166,7 +166,7 @@ impl Debug {
         Payload::answered(fit(answer, how, most))
     }
 
-    /// What every answer carries.
+    /// Adds the fields that every answer has.
     fn mark(&self, answer: &mut Map<String, Value>, op: Option<&str>) {
         answer.insert("op".to_string(), json!(op));
         answer
@@ -174,7 +174,7 @@ impl Debug {
         answer.insert("redaction_applied".to_string(), json!(true));
     }
 
-    /// Waits until what was told before is kept.
+    /// Waits until all calls sent before are recorded.
     fn catch_up(&self) {
         let (done, wait) = sync_channel(1);
         if self.0.recorder.0.send(Message::Done(done)).is_ok() {
@@ -186,12 +186,12 @@ impl Debug {
         self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an owner is shown a call.
+    /// Returns whether an owner may see a call.
     fn shows(&self, call: &StoredCall, owner: &Owner) -> bool {
         self.0.settings.debug_all_owners || call.owner == *owner
     }
 
-    /// Where calls of several owners are shown, each says whose it is.
+    /// Adds the owner of a call if calls of several owners are shown.
     fn labelled(&self, mut shown: Map<String, Value>, call: &StoredCall) -> Map<String, Value> {
         if self.0.settings.debug_all_owners {
             shown.insert("owner".to_string(), json!(call.owner.label()));
@@ -230,7 +230,7 @@ impl Debug {
         answer
     }
 
-    /// A call by its id: from its trace if that holds everything and fits, else from the ring.
+    /// Returns a call by its id: from its trace if that has full payloads and fits, else from the ring.
     fn get(&self, id: &str, owner: &Owner, most: usize) -> Map<String, Value> {
         let mut answer = Map::new();
         answer.insert("status".to_string(), json!("ok"));
@@ -262,12 +262,12 @@ impl Debug {
     }
 }
 
-/// Keeps what is told until nobody can tell anything any more.
+/// Records calls until all recorders are gone.
 fn keep(told: &Receiver<Message>, ring: &Mutex<Ring>, policy: TracePayloads, redactor: Option<&Redactor>) {
     while let Ok(message) = told.recv() {
         match message {
             Message::Call(call) => {
-                // A call that cannot be kept is one call less.
+                // A call that cannot be recorded is skipped.
                 let stored = catch_unwind(AssertUnwindSafe(|| StoredCall::of(&call, policy, redactor)));
                 if let Ok(stored) = stored {
                     ring.lock().unwrap_or_else(PoisonError::into_inner).push(stored);

@@ -1,4 +1,4 @@
-//! `lisp_eval`: one program, by itself.
+//! `lisp_eval`: one independent program.
 
 use crate::args::EvalArgs;
 use crate::context_data::ContextData;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs programs that know nothing of each other.
+/// Runs independent programs.
 #[derive(Clone)]
 pub struct Evaluator {
     host: Host,
@@ -26,12 +26,12 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Programs run under this runtime, within the limits of the settings, and call no servers.
+    /// Creates an evaluator with this runtime and the limits of the settings, without servers.
     pub fn new(runtime: &Runtime, settings: &Settings) -> Evaluator {
         Evaluator::of(Host::new(runtime, settings, None), settings)
     }
 
-    /// Programs run with what the host gives them.
+    /// Creates an evaluator for a host.
     pub fn of(host: Host, settings: &Settings) -> Evaluator {
         Evaluator { host, settings: Arc::new(settings.clone()) }
     }
@@ -45,7 +45,7 @@ impl Evaluator {
         }
     }
 
-    /// Runs a program whose arguments were read, until it ends, is cancelled or waits for somebody's decision.
+    /// Runs a program until it ends, is cancelled or waits for approvals.
     pub async fn run(&self, args: EvalArgs, scope: &RunScope) -> ProgramState {
         let host = self.host.begin();
         let session = host.runtime(self.host.runtime().clone()).session();
@@ -56,7 +56,7 @@ impl Evaluator {
     }
 }
 
-/// A program by itself. Nothing is kept: the session goes when the program is over.
+/// Evaluation of an independent program; its session ends with it.
 struct Evaluation {
     evaluator: Evaluator,
     host: ProgramHost,
@@ -105,8 +105,8 @@ impl Program for Evaluation {
     }
 }
 
-/// The reply to a program that ended well: its value, whole if it takes at most so many bytes of text, and checked if the
-/// client asked for a shape.
+/// Builds the reply to a successful program: its value, in full if it takes at most `most` bytes of text, and
+/// checked against the schema if the client sent one.
 pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload {
     let warnings = warning_lines(outcome.warnings(), outcome.source());
     Payload { warnings, ..valued(outcome, schema, most) }
@@ -138,12 +138,13 @@ fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload 
     }
 }
 
-/// Checks a value as it is against the schema, and gives what may be told of it: either way without what is firewalled.
+/// Checks the full value against the schema. Returns the value without firewalled parts; errors do not reveal
+/// those either.
 fn checked(value: &Datum, schema: &JsonSchema) -> Result<Value, String> {
     let json = to_json(value).map_err(|error| error.to_string())?;
     let public = to_json(&firewall::redact(value)).unwrap_or_default();
     let Err(wrong) = schema.check(&json, "return") else { return Ok(public) };
-    // A message that is the same for the public value quotes nothing else.
+    // An error that is identical for the public value quotes nothing firewalled.
     if json == public || schema.check(&public, "return").as_ref() == Err(&wrong) {
         return Err(wrong);
     }
@@ -154,7 +155,7 @@ fn is_nil(value: &Datum) -> bool {
     value.nodes() == [Node::Nil]
 }
 
-/// What a program that did not end well gives.
+/// Builds the reply to a failed program.
 pub(crate) fn failed(failure: &Failure, most: u64) -> Payload {
     let diagnostic = failure.diagnostic();
     let reason = Reason::of(diagnostic.code);

@@ -1,19 +1,19 @@
-//! One message of JSON-RPC, from bytes; and the errors that are answered to those that are none.
+//! JSON-RPC messages, parsed from bytes, and the error replies to invalid ones.
 
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
 
-/// What a request is known by. `1` and `"1"` are two.
+/// Id of a request. `1` and `"1"` are different.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Id {
     /// A number.
     Number(Number),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
 impl Id {
-    /// Reads one; None for what cannot be an id.
+    /// Reads an id; None if the value cannot be one.
     pub fn read(value: &Value) -> Option<Id> {
         match value {
             Value::Number(number) => Some(Id::Number(number.clone())),
@@ -22,7 +22,7 @@ impl Id {
         }
     }
 
-    /// As it stands in messages.
+    /// Returns the id as JSON.
     pub fn to_json(&self) -> Value {
         match self {
             Id::Number(number) => Value::Number(number.clone()),
@@ -40,82 +40,82 @@ impl fmt::Display for Id {
     }
 }
 
-/// A message.
+/// A JSON-RPC message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Message {
-    /// One that is answered.
+    /// A message that gets a reply.
     Request(Request),
-    /// One that never is, not even with an error.
+    /// A message that never gets a reply, not even an error.
     Notification {
-        /// What happened.
+        /// Name of the event.
         method: String,
-        /// The rest of it.
+        /// Parameters of the event.
         params: Map<String, Value>,
     },
-    /// The answer to a request of ours.
+    /// The reply to one of our requests.
     Response {
-        /// Of which.
+        /// Id of the request.
         id: Id,
-        /// What came of it, or the error.
+        /// Result or error.
         result: Result<Value, Value>,
     },
 }
 
-/// A message that is answered.
+/// A message that gets a reply.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
-    /// What it is known by.
+    /// Id of the request.
     pub id: Id,
-    /// What is asked for.
+    /// Name of the method.
     pub method: String,
-    /// The rest of it.
+    /// Parameters of the method.
     pub params: Map<String, Value>,
 }
 
 impl Request {
-    /// What the client says about the request beside it.
+    /// Returns a member of the request's `_meta`.
     pub fn meta(&self, key: &str) -> Option<&Value> {
         self.params.get("_meta")?.get(key)
     }
 }
 
-/// An error of the protocol.
+/// A JSON-RPC error.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RpcError {
-    /// Which one.
+    /// Code of the error.
     pub code: i64,
-    /// What is wrong.
+    /// Message for people.
     pub message: String,
-    /// For machines.
+    /// Details for programs.
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// Not JSON.
+    /// Code for text that is not JSON.
     pub const PARSE: i64 = -32700;
-    /// JSON, but no message.
+    /// Code for JSON that is not a message.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// There is no such method.
+    /// Code for unknown methods.
     pub const NO_METHOD: i64 = -32601;
-    /// The method cannot use these parameters.
+    /// Code for parameters that the method cannot use.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// A bug of ours.
+    /// Code for a bug of the server.
     pub const INTERNAL: i64 = -32603;
-    /// The server cannot serve that now.
+    /// Code for requests that the server cannot serve now.
     pub const UNAVAILABLE: i64 = -32000;
-    /// A header says something else than the body.
+    /// Code for a header that contradicts the body.
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// The client cannot do what the request needs.
+    /// Code for a missing capability of the client.
     pub const MISSING_CAPABILITY: i64 = -32021;
-    /// The revision of the protocol is not served.
+    /// Code for a revision of the protocol that is not supported.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into(), data: None }
     }
 
-    /// The message that answers a request with it; `null` where no id could be read.
+    /// Builds the error reply to a request; its id is `null` if none could be read.
     ///
     /// ```
     /// use ptc_mcp::frame::RpcError;
@@ -135,16 +135,16 @@ impl RpcError {
     }
 }
 
-/// The message that answers a request with a result.
+/// Builds the reply to a request with a result.
 pub fn answer(id: &Id, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id.to_json(), "result": result})
 }
 
-/// What is no message, and as far as it could be read whose.
+/// An invalid message: its id, if that could be read, and the error.
 pub type Unreadable = (Option<Id>, RpcError);
 
 impl Message {
-    /// Reads one message.
+    /// Parses one message.
     ///
     /// ```
     /// use ptc_mcp::frame::Message;
@@ -189,7 +189,7 @@ impl Message {
             }
         };
         let id = match id {
-            // Whatever is wrong with a notification, nobody waits for an answer.
+            // Invalid notifications are accepted, because nobody waits for a reply.
             None => return Ok(Message::Notification { method, params: params.unwrap_or_default() }),
             Some(None) => return invalid("`id` must be a string or a number"),
             Some(Some(id)) => id,

@@ -1,4 +1,4 @@
-//! What every program of the server runs with: a runtime, the preludes of the start, and upstream servers.
+//! Environment of all programs of the server: a runtime, the preludes of the start, and upstream servers.
 
 use crate::reply::Payload;
 use crate::settings::Settings;
@@ -8,7 +8,7 @@ use ptc_upstream::{Attachment, ProgramHost, Upstream};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// What programs run with. Cheap to clone.
+/// Environment of programs. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
     runtime: Runtime,
@@ -20,7 +20,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Programs run under this runtime, within the limits of the settings, and may call these servers.
+    /// Creates a host with this runtime, the limits of the settings, and these servers.
     pub fn new(runtime: &Runtime, settings: &Settings, upstream: Option<Upstream>) -> Host {
         let has_upstreams = upstream.is_some();
         let timeout_ms = settings.program_timeout(has_upstreams);
@@ -30,14 +30,14 @@ impl Host {
             source_bytes: settings.max_program_bytes,
             ..*runtime.current_limits()
         };
-        // A missing `data/x` is an error: what a client forgot to send is no nil.
+        // A missing `data/x` is an error: data that a client forgot to send must not become nil.
         let runtime = runtime.clone().limits(limits).strict_data(true);
         let timeout = Duration::from_millis(timeout_ms);
         let is_read_only = settings.aggregator_read_only;
         Host { runtime, upstream, timeout, is_read_only, preludes: Vec::new(), planner: None }
     }
 
-    /// With one more prelude, whose requirements are checked against the servers now.
+    /// Attaches one more prelude, whose requirements are checked against the servers now.
     pub fn prelude(mut self, prelude: &Prelude) -> Result<Host, Failure> {
         let host = self.begin();
         self.runtime = host.runtime(self.runtime).attach(prelude, &Attach::new())?;
@@ -45,57 +45,57 @@ impl Host {
         Ok(self)
     }
 
-    /// With somebody who does tasks.
+    /// Sets the planner, which carries out tasks.
     #[must_use]
     pub fn planner(mut self, planner: Planner) -> Host {
         self.planner = Some(planner);
         self
     }
 
-    /// Who does tasks, if anybody does.
+    /// Returns the planner for tasks, if there is one.
     pub fn tasks(&self) -> Option<&Planner> {
         self.planner.as_ref()
     }
 
-    /// The preludes that were attached.
+    /// Returns the attached preludes.
     pub fn preludes(&self) -> &[Prelude] {
         &self.preludes
     }
 
-    /// The runtime.
+    /// Returns the runtime.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// The servers.
+    /// Returns the servers.
     pub fn upstream(&self) -> Option<&Upstream> {
         self.upstream.as_ref()
     }
 
-    /// How long one program may take, waiting for servers included.
+    /// Returns the time limit of one program, including waiting for servers.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// What one run is given: its own budget of calls, and its own record of them.
+    /// Begins one run, with its own call budget and record.
     pub fn begin(&self) -> ProgramHost {
         let deadline = Instant::now() + self.timeout;
         ProgramHost::new(self.attach(Some(deadline)).map(Attachment::holding))
     }
 
-    /// What the runs of one session are given, one after the other: see [`ProgramHost::begin`].
+    /// Begins the runs of one session; each of them starts with [`ProgramHost::begin`].
     pub fn begin_session(&self) -> ProgramHost {
         ProgramHost::new(self.attach(None).map(|servers| servers.holding()))
     }
 
-    /// The servers for one run or session. Clients approve of calls by what they are told about them, so what they are
-    /// told is held here, for every program.
+    /// Attaches the servers to one run or session. The read-only setting is enforced here, for every program: clients
+    /// approve calls by the hints they were given about the tools.
     pub fn attach(&self, deadline: Option<Instant>) -> Option<Attachment> {
         let servers = self.upstream.as_ref()?.attach(deadline);
         Some(if self.is_read_only { servers.read_only() } else { servers })
     }
 
-    /// Adds to a payload what was called, and takes secrets out of all of it.
+    /// Adds the calls to a payload and removes secrets from all of it.
     pub fn account(&self, mut payload: Payload, host: &ProgramHost) -> Payload {
         let (Some(context), Some(upstream)) = (host.context(), &self.upstream) else { return payload };
         payload.scrub(upstream.redactor());
@@ -107,7 +107,7 @@ impl Host {
     }
 }
 
-/// The items of a list.
+/// Returns the items of a JSON array; none for other values.
 pub(crate) fn items(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,

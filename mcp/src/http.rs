@@ -1,8 +1,8 @@
 //! The server over Streamable HTTP.
 //!
-//! Every request goes through the same gate, in one order (`gate`): whoever may not speak to the server learns
-//! nothing from it. What is let through is a message (`post`) of a client that shook hands (`clients`), or one that
-//! speaks for itself.
+//! Every request passes the same gate, in one order (`gate`): callers without access learn nothing from the
+//! server. Admitted requests are messages (`post`), either of a client after its handshake (`clients`) or
+//! self-contained.
 
 mod address;
 mod body;
@@ -45,28 +45,28 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tracing::Instrument;
 
-/// How often what is over is looked for.
+/// Interval of removing expired sessions and blocks.
 const SWEEP: Duration = Duration::from_secs(30);
 
-/// All that requests share.
+/// State shared by all requests.
 pub(crate) struct Shared {
     service: Arc<dyn Service>,
     door: Arc<Door>,
-    /// Memory of bodies.
+    /// Memory budget for request bodies.
     bodies: Shares<Identity>,
     parser: Parser,
     clients: Clients,
     tokens: Tokens,
     guard: Guard,
     metrics: Metrics,
-    /// Whether only this machine can reach the server.
+    /// True if only this machine can reach the server.
     is_loopback: bool,
-    /// Rung whenever a request is over.
+    /// Notified whenever a request ends.
     landed: Notify,
 }
 
-/// Serves until `asked_to_end`; then takes no further calls, waits for those under way as long as the settings say, and
-/// gives up the rest. The error is for whoever starts the server.
+/// Serves until `asked_to_end` completes; then refuses further calls, waits for those in progress as long as
+/// the settings say, and drops the rest. The error is for the process that starts the server.
 pub async fn serve(
     service: impl Service,
     listener: TcpListener,
@@ -106,7 +106,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// Waits for the end, and then for calls under way.
+/// Waits for the end, and then for calls in progress.
 async fn drained(shared: Arc<Shared>, asked_to_end: impl Future<Output = ()>) {
     asked_to_end.await;
     shared.service.drain();
@@ -156,7 +156,7 @@ async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Request, busy: B
         duration_ms = began.elapsed().as_millis() as u64,
         "http.request"
     );
-    // A stream is being answered until its last message. What is whole has no more to wait for.
+    // A stream counts as in progress until its last message; other responses are complete already.
     match response.body().size_hint().exact() {
         Some(_) => response,
         None => response.map(|body| {
@@ -168,8 +168,8 @@ async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Request, busy: B
     }
 }
 
-/// Counts a request for as long as it is under way, however it ends, with the memory that its body has. An answer that
-/// is streamed takes it along.
+/// Counts a request as in progress until it ends in any way, and holds the memory of its body. A streamed
+/// response takes it along.
 struct UnderWay {
     shared: Arc<Shared>,
     body: Option<Reservation>,

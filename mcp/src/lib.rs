@@ -1,8 +1,8 @@
-//! The MCP server: tools that run programs, sessions, and the pipes and sockets they are served on. Which settings hold,
-//! and which upstream servers there are, is for whoever starts it.
+//! The MCP server: tools that run programs, sessions, and the transports over stdio and HTTP. The process that
+//! starts it supplies settings and upstream servers.
 //!
-//! A call goes through the file of its tool in [`tools`] and its arguments ([`args`]) to a [`Payload`] (what came of it, in
-//! full) and a [`Reply`] (as much of that as the client's [`Profile`] shows).
+//! A call goes through the file of its tool in [`tools`] and its arguments ([`args`]) to a [`Payload`] (the
+//! full outcome) and a [`Reply`] (the part of it that the client's [`Profile`] shows).
 //!
 //! ```
 //! use ptc_mcp::{Evaluator, Profile, Settings};

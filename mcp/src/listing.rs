@@ -1,5 +1,5 @@
-//! `tools/list`: which tools there are, and what clients and models are told about them. The same settings give the
-//! same list, byte for byte, so that what providers keep of a prompt stays good.
+//! `tools/list`: the tools, and their descriptions for clients and models. Equal settings give equal lists,
+//! byte for byte, so that prompt caches of providers stay valid.
 
 use crate::protocol::Revision;
 use crate::settings::Settings;
@@ -8,17 +8,17 @@ use crate::tools::TOOLS;
 use ptc_upstream::Upstream;
 use serde_json::{Map, Value, json};
 
-/// The list of tools.
+/// The list of offered tools.
 #[derive(Clone)]
 pub struct Listing {
     tools: Vec<&'static Tool>,
-    /// As the revisions with structured results have it, and as those before do.
+    /// Lists for revisions with structured results, and (`text_only`) for those without.
     with_structure: Value,
     text_only: Value,
 }
 
 impl Listing {
-    /// What these settings offer; tasks only if somebody says what they can do.
+    /// Lists the tools these settings offer; tasks only with a text on what they can do.
     pub fn new(settings: &Settings, upstream: Option<&Upstream>, tasks: Option<&str>) -> Listing {
         let catalogue =
             upstream.map(|upstream| upstream.catalogue().render_servers(&upstream.options().rendering));
@@ -34,17 +34,17 @@ impl Listing {
         Listing { tools, with_structure: rows.into_iter().map(Value::Object).collect(), text_only }
     }
 
-    /// The tool of this name, if it is offered.
+    /// Returns the tool of this name, if it is offered.
     pub(crate) fn find(&self, name: &str) -> Option<&'static Tool> {
         self.tools.iter().copied().find(|tool| tool.name == name)
     }
 
-    /// The names of the tools.
+    /// Returns the names of the tools.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.tools.iter().map(|tool| tool.name)
     }
 
-    /// The list as this revision has it.
+    /// Returns the list for a revision.
     pub fn to_json(&self, revision: Revision) -> &Value {
         if revision.has_structure() { &self.with_structure } else { &self.text_only }
     }

@@ -14,8 +14,8 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Logs what this project says, from a level on, to where `write` puts it. What libraries say is left out: some print
-/// arguments.
+/// Creates a subscriber that logs events of this project from a level on, through `write`. Events of libraries
+/// are left out, because some contain arguments.
 pub fn subscriber(
     level: LogLevel,
     redactor: Option<Arc<Redactor>>,
@@ -28,23 +28,23 @@ pub fn subscriber(
         LogLevel::Error => Level::ERROR,
     };
     let lines = Lines { level, redactor, write: Box::new(write) };
-    // Spans are for those who ask for them; without anyone they cost nothing.
+    // Spans are left to subscribers that need them; if there is none, they cost nothing.
     tracing_subscriber::registry().with(lines.with_filter(filter_fn(|about| about.is_event())))
 }
 
-/// Makes a log that of the whole process, and hands spans to the exporter if there is one.
+/// Installs a log for the whole process, and passes spans to the exporter if there is one.
 pub fn install(
     log: impl Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
     exporter: Option<&Exporter>,
 ) {
-    // Fails if there is one already, which only a process that is not ours alone can have; it stays then.
+    // Fails if one is installed already, which can happen only if the server is embedded; that one then stays.
     let _ = match exporter {
         Some(exporter) => tracing::subscriber::set_global_default(log.with(exporter.layer())),
         None => tracing::subscriber::set_global_default(log),
     };
 }
 
-/// Writes a line to stderr; nobody can be told if that fails.
+/// Writes a line to stderr; a failure cannot be reported anywhere.
 pub fn to_stderr(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

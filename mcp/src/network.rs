@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Addresses that begin with the same bits, such as `10.0.0.0/8`; or a single one.
+/// A range of addresses with a common prefix, such as `10.0.0.0/8`; or a single address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network {
     first: u128,
@@ -10,7 +10,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads an address, or an address with the number of bits that count; None for anything else.
+    /// Parses an address with an optional prefix length; None for anything else.
     pub fn parse(text: &str) -> Option<Network> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits.parse::<u32>().ok()?)),
@@ -26,13 +26,13 @@ impl Network {
         Some(Network { first: number(address) & mask, mask })
     }
 
-    /// True if the address is one of the network.
+    /// Returns whether the address belongs to the network.
     pub fn contains(&self, address: IpAddr) -> bool {
         number(address) & self.mask == self.first
     }
 }
 
-/// Both families as one: an IPv4 address is what IPv6 maps it to.
+/// Returns an address as a number; IPv4 addresses are mapped to IPv6.
 fn number(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
@@ -40,7 +40,7 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// The address that limits are counted by. A subscriber of IPv6 has a whole /64, so the rest of it proves nothing.
+/// Returns the address that limits are counted by. An IPv6 subscriber has a whole /64, so the lower bits are cleared.
 pub fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),

@@ -1,8 +1,8 @@
-//! Sends spans to a collector of OpenTelemetry (OTLP over HTTP), in batches and beside the calls: a collector that is
-//! slow or gone costs spans, never an answer.
+//! Exports spans to an OpenTelemetry collector (OTLP over HTTP), in batches and in the background: a slow or
+//! missing collector costs spans, but never a reply.
 //!
-//! Headers and limits of batches are read from the variables that OpenTelemetry has for them
-//! (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`, `OTEL_RESOURCE_ATTRIBUTES`).
+//! Headers and batch limits come from the standard OpenTelemetry variables (`OTEL_EXPORTER_OTLP_HEADERS`,
+//! `OTEL_BSP_…`, `OTEL_RESOURCE_ATTRIBUTES`).
 
 use crate::protocol::SERVER_NAME;
 use opentelemetry::KeyValue;
@@ -24,21 +24,21 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-/// How long one batch may take.
+/// Time limit for sending one batch.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the end of the server waits for the last batch.
+/// Time limit for the last batch when the server stops.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Most of an answer that is read; nothing in it is of use.
+/// Maximum number of bytes read of a collector's response, which is not used.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// What collects spans and sends them. Stopping it sends the last ones.
+/// Exporter that collects spans and sends them. Stopping it sends the remaining ones.
 pub struct Exporter(SdkTracerProvider);
 
 impl Exporter {
-    /// Spans go to this address, below which a collector has `/v1/traces`. Requests are made on `executor`. The error is for
-    /// whoever starts the server.
+    /// Starts an exporter to this address, below which the collector has `/v1/traces`. Requests are made on
+    /// `executor`. The error is for the process that starts the server.
     ///
     /// ```
     /// # let executor = tokio::runtime::Runtime::new().unwrap();
@@ -72,8 +72,7 @@ impl Exporter {
         Ok(Exporter(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(about).build()))
     }
 
-    /// What a subscriber needs to hand over the spans of this project, and no others: libraries put addresses into
-    /// theirs.
+    /// Returns the layer that passes on this project's spans and no others: spans of libraries may contain addresses.
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -87,34 +86,34 @@ impl Exporter {
             .with_filter(filter_fn(|about| about.is_span() && about.target().starts_with("ptc_")))
     }
 
-    /// Sends what is left. The executor has to run until then.
+    /// Sends the remaining spans. The executor must run until then.
     pub fn stop(self) {
-        // Nobody is left to be told.
+        // There is nobody left to report a failure to.
         let _ = self.0.shutdown_with_timeout(LAST);
     }
 }
 
 const TRACEPARENT: &str = "traceparent";
 
-/// The name of a span, as other processes are told it.
+/// Returns the W3C `traceparent` of a span, for other processes.
 pub fn name_of(span: &Span) -> Option<String> {
     let mut carried = HashMap::new();
     TraceContextPropagator::new().inject_context(&span.context(), &mut carried);
     carried.remove(TRACEPARENT)
 }
 
-/// Makes a span a part of what another process has begun.
+/// Makes a span the child of another process's span.
 pub fn adopt(span: &Span, traceparent: Option<&str>) {
     let Some(text) = traceparent.filter(|_| !span.is_disabled()) else { return };
     let carried = HashMap::from([(TRACEPARENT.to_string(), text.to_string())]);
     let parent = TraceContextPropagator::new().extract(&carried);
     if parent.has_active_span() {
-        // Refused only for a span that has begun, which this one has not.
+        // Fails only for a span that has started, which this one has not.
         let _ = span.set_parent(parent);
     }
 }
 
-/// Sends batches. They are made by a thread that is not one of the executor's.
+/// Sends batches, called on a thread outside the executor.
 #[derive(Debug)]
 struct Sender {
     client: Client,
@@ -141,7 +140,7 @@ impl HttpClient for Sender {
             Ok(answer) => Some(format!("answered {}", answer.status().as_u16())),
             Err(why) => Some(why.clone()),
         };
-        // Said once when it begins and once when it is over, however many batches there are.
+        // Logged once when failures begin and once when they end, not for every batch.
         match (&problem, self.is_failing.swap(problem.is_some(), Ordering::Relaxed)) {
             (Some(why), false) => tracing::warn!(why, "otlp.failing"),
             (None, true) => tracing::info!("otlp.works_again"),

@@ -1,4 +1,4 @@
-//! A program that waits for somebody's decision. While it does, it is bytes: no thread, no permit and no clock is kept for it.
+//! Programs waiting for an approval. Meanwhile they exist only as bytes: without a thread, a permit or a running clock.
 
 use crate::reply::Payload;
 use futures_util::future::BoxFuture;
@@ -10,16 +10,16 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// What a run is told besides its program.
+/// Options of a run in addition to its program.
 #[derive(Clone, Default)]
 pub struct RunScope {
-    /// What stops it.
+    /// Flag that stops the run.
     pub cancel: Cancel,
-    /// The trace that the call belongs to (W3C `traceparent`); servers are told.
+    /// Trace that the call belongs to (W3C `traceparent`), passed on to servers.
     pub traceparent: Option<String>,
-    /// What the run has called, once it has begun.
+    /// Calls of the run, set when it begins.
     pub calls: Arc<OnceLock<Arc<RunContext>>>,
-    /// When and where it computes; without one it does where it is polled.
+    /// Schedule for computing; without one the run computes where it is polled.
     pub schedule: Option<Arc<dyn Schedule>>,
 }
 
@@ -30,12 +30,12 @@ impl fmt::Debug for RunScope {
 }
 
 impl RunScope {
-    /// A run that only this stops.
+    /// Creates a scope that only this flag stops.
     pub fn of(cancel: &Cancel) -> RunScope {
         RunScope { cancel: cancel.clone(), ..RunScope::default() }
     }
 
-    /// The run begins: the servers it calls are told what it is a part of, and whoever asks may see what it calls.
+    /// Notes that the run begins: passes its trace on to servers, and makes its calls available.
     pub fn note(&self, host: &ProgramHost) {
         host.context().into_iter().for_each(|context| self.note_calls(context));
     }
@@ -47,18 +47,18 @@ impl RunScope {
         let _ = self.calls.set(context);
     }
 
-    /// The same run with another way to stop it.
+    /// Returns the scope with another flag that stops the run.
     #[must_use]
     pub fn stopped_by(&self, cancel: &Cancel) -> RunScope {
         RunScope { cancel: cancel.clone(), ..self.clone() }
     }
 
-    /// The time it has waited for its turns, which is not its own.
+    /// Returns the time spent waiting for turns, which does not count as the run's own.
     pub(crate) fn waited(&self) -> Duration {
         self.schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited())
     }
 
-    /// Does work that takes a while, when and where the run may compute.
+    /// Runs CPU work when and where the run may compute.
     pub(crate) async fn compute<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let Some(schedule) = &self.schedule else { return work() };
         let (give, wait) = oneshot::channel();
@@ -70,25 +70,25 @@ impl RunScope {
         match wait.await {
             Ok(Ok(done)) => done,
             Ok(Err(panic)) => resume_unwind(panic),
-            // The server ends, and its threads with it.
+            // The server is shutting down, together with its threads.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
-/// How a program goes on once all is decided.
+/// Function that resumes a program after all approvals are decided.
 type GoOn = Box<dyn FnOnce(Suspension, Vec<Verdict>, RunScope) -> BoxFuture<'static, ProgramState> + Send>;
 
-/// A program that is over, or waits for somebody's decision.
+/// State of a program: finished, or waiting for approvals.
 #[expect(clippy::large_enum_variant, reason = "there is one for each call, and it is moved once or twice")]
 pub enum ProgramState {
-    /// It is over.
+    /// The program has finished.
     Finished(Payload),
-    /// It waits.
+    /// The program waits for approvals.
     Waiting(PendingProgram),
 }
 
-/// A program that waits for somebody's decision. Dropped, it is given up.
+/// A program waiting for approvals; dropping it ends the program.
 pub struct PendingProgram {
     suspended: Suspension,
     kept_bytes: u64,
@@ -106,22 +106,22 @@ impl PendingProgram {
         PendingProgram { suspended, kept_bytes, go_on: Box::new(go_on) }
     }
 
-    /// What has to be decided, one by one.
+    /// Returns the calls that need approval.
     pub fn wishes(&self) -> impl ExactSizeIterator<Item = &Wish> {
         self.suspended.wishes.iter().map(|(_, wish)| wish)
     }
 
-    /// How many bytes it is, with the data that came along with it.
+    /// Returns the size of the suspended program with its data, in bytes.
     pub fn bytes(&self) -> u64 {
         self.kept_bytes.saturating_add(self.suspended.snapshot.len() as u64)
     }
 
-    /// How much of its time is left.
+    /// Returns the remaining time of the program.
     pub fn left(&self) -> Duration {
         self.suspended.left
     }
 
-    /// Goes on with what was decided, in the order of the wishes.
+    /// Resumes the program with the verdicts, in the order of the wishes.
     pub fn go_on(self, verdicts: Vec<Verdict>, scope: RunScope) -> BoxFuture<'static, ProgramState> {
         (self.go_on)(self.suspended, verdicts, scope)
     }
@@ -134,7 +134,7 @@ impl fmt::Debug for PendingProgram {
 }
 
 impl ProgramState {
-    /// To the end without asking anybody: what needs approval is denied.
+    /// Runs the program to its end, denying all calls that need approval.
     pub async fn to_end(mut self, scope: &RunScope) -> Payload {
         loop {
             match self {

@@ -1,4 +1,4 @@
-//! What came of a call as a client is shown it: text for the model, an object for machines, each part within its limits.
+//! Presentation of a payload to clients: text for the model and an object for programs, each part within its limits.
 
 use crate::cut;
 use crate::profile::{Profile, ReplyLimits};
@@ -7,7 +7,7 @@ use crate::reply::{InSession, Payload, Reply};
 use serde_json::{Map, Value, json};
 
 impl Payload {
-    /// As much of it as the profile shows.
+    /// Returns the parts of the payload that the profile shows.
     ///
     /// ```
     /// use ptc_mcp::{Payload, Profile, Reason};
@@ -24,7 +24,7 @@ impl Payload {
         let bounded = BoundedPayload::of(self, &limits);
         let mut parts = Parts::ALL;
         let most = limits.envelope_bytes.saturating_add(self.value_bytes(profile));
-        // The guard is last: whole parts are left out, nothing is cut within JSON.
+        // The limit of the whole reply is enforced by leaving out whole parts; nothing is cut within JSON.
         loop {
             let reply = bounded.reply(self, profile, parts);
             let size = reply.to_json().to_string().len();
@@ -38,12 +38,13 @@ impl Payload {
         }
     }
 
-    /// Bytes of a reply that are the value itself. It has a limit of its own, so it comes on top of that of the rest.
+    /// Returns the bytes of the reply taken by the value itself, which has a limit of its own in addition to
+    /// the rest's.
     fn value_bytes(&self, profile: Profile) -> usize {
         let Some(value) = &self.value else { return 0 };
         let encoded = |text: &str| Value::from(text).to_string();
         let result = encoded(self.result.as_deref().unwrap_or_default());
-        // The value of a failure is its message, too.
+        // The value of a failure also appears as its message.
         let text = result.len() * if self.is_error() { 2 } else { 1 };
         let json = || value.json.as_ref().map_or(0, |json| json.to_string().len());
         match profile {
@@ -57,13 +58,13 @@ impl Payload {
         }
     }
 
-    /// Whether a later program of the session finds the value as `*1`.
+    /// Returns whether later programs of the session find the value as `*1`.
     fn is_kept(&self) -> bool {
         let is_kept = |session: &InSession| !session.rolled_back && session.history_notices.is_empty();
         self.session.as_deref().is_some_and(is_kept)
     }
 
-    /// The form that gives more of a value that is not whole. What is not kept has to be made again.
+    /// Returns the form that fetches more of an incomplete value. A value that was not kept must be computed again.
     fn fetch(&self) -> Option<String> {
         let left_out = self.value.as_ref()?.left_out.as_ref()?;
         match self.is_kept() {
@@ -73,7 +74,8 @@ impl Payload {
         }
     }
 
-    /// What is missing of the value and how to get it, as comments: with them the text is still one that can be read.
+    /// Returns comments on what is missing of the value and how to get it. As comments, they keep the text
+    /// readable as code.
     fn comments(&self) -> Option<String> {
         let left_out = self.value.as_ref()?.left_out.as_ref()?;
         let mut text = format!("; left out: {}", left_out.in_words());
@@ -84,7 +86,7 @@ impl Payload {
         Some(text)
     }
 
-    /// What became of the session, in a line.
+    /// Returns a line on what happened to the session.
     fn suffix(&self) -> Option<String> {
         let session = self.session.as_ref()?;
         let mut parts = Vec::new();
@@ -116,14 +118,14 @@ impl InSession {
     }
 }
 
-/// Bytes of a warning.
+/// Maximum size of a warning, in bytes.
 const MAX_WARNING: usize = 512;
 
 fn warning(line: &str) -> &str {
     cut::bytes(line, MAX_WARNING).0
 }
 
-/// What may still be left out.
+/// Parts of a reply that have not been left out yet.
 #[derive(Clone, Copy)]
 struct Parts {
     prints: bool,
@@ -148,13 +150,13 @@ impl Parts {
     }
 }
 
-/// The payload with every part within its own limit.
+/// A payload with every part within its own limit.
 struct BoundedPayload {
     prints: Vec<String>,
     feedback: String,
-    /// The validated value: exact, or gone.
+    /// Validated value, always exact; None if it is too large.
     validated: Option<Value>,
-    /// The beginning of one that is gone, its size, and whether the beginning is all.
+    /// Beginning of a validated value that is too large, its size in bytes, and whether the beginning is all of it.
     preview: Option<(String, usize, bool)>,
     is_cut: bool,
 }
@@ -185,7 +187,7 @@ impl BoundedPayload {
                 true => validated = Some(value.clone()),
                 false => {
                     let (shown, is_all) = cut::chars(&text, limits.preview_chars);
-                    // A value that the text of the result shows is not lost.
+                    // A value shown in full in the text of the result is not lost.
                     is_cut |= !is_all && payload.result.is_none();
                     preview = Some((shown.to_string(), text.len(), is_all));
                 }
@@ -202,7 +204,7 @@ impl BoundedPayload {
             Profile::Structured => Some(self.object(payload, parts, false)),
             Profile::Debug => Some(self.object(payload, parts, true)),
         };
-        // In full view the text mirrors the object, for clients that show only one of the two.
+        // In the debug profile the text mirrors the object, for clients that show only one of them.
         let text = match (profile, &structured) {
             (Profile::Debug, Some(object)) => Value::Object(object.clone()).to_string(),
             _ => text,
@@ -214,7 +216,7 @@ impl BoundedPayload {
         self.is_cut || (!parts.prints && !self.prints.is_empty())
     }
 
-    /// The text for the model.
+    /// Builds the text for the model.
     fn text(&self, payload: &Payload, parts: Parts) -> String {
         let mut text = match payload.reason {
             Some(reason) => self.error_text(payload, reason, parts),
@@ -240,7 +242,7 @@ impl BoundedPayload {
             text.push_str("\n[truncated]");
         }
         if parts.feedback {
-            // As comments, so that the text of a value is still one that can be read.
+            // As comments, so that the text of a value stays readable as code.
             let lines = payload.warnings.iter().map(|line| format!("; {}", warning(line)));
             text = Some(text)
                 .filter(|text| !text.is_empty())
@@ -277,7 +279,7 @@ impl BoundedPayload {
         text
     }
 
-    /// The object for machines; empty texts, lists and maps are left out.
+    /// Builds the object for programs; empty texts, lists and maps are left out.
     fn object(&self, payload: &Payload, parts: Parts, is_full: bool) -> Map<String, Value> {
         let mut object = Map::new();
         let mut put = |key: &str, value: Value| {
@@ -298,7 +300,8 @@ impl BoundedPayload {
             put("message", json!(payload.message));
         }
         let json = payload.value.as_ref().and_then(|value| value.json.as_ref());
-        // The text for machines is only for values that JSON has not: the text for the model stands beside the object.
+        // The printed value is needed only if JSON cannot express it: the text for the model comes with the
+        // object anyway.
         if is_full || json.is_none() {
             put("result", json!(payload.result));
         }
@@ -323,7 +326,7 @@ impl BoundedPayload {
         }
         match (&self.validated, &self.preview) {
             (Some(value), _) => {
-                // Exact or absent: an empty list is an answer, too.
+                // Exact or absent: an empty list is a valid value, too.
                 object.insert("validated".to_string(), value.clone());
             }
             (None, Some((shown, bytes, is_all))) => {
@@ -377,11 +380,11 @@ impl BoundedPayload {
         object
     }
 
-    /// What is always small enough.
+    /// Builds a minimal reply that always fits.
     fn minimal(&self, payload: &Payload, profile: Profile, limits: &ReplyLimits) -> Reply {
         let is_error = payload.is_error();
         if profile == Profile::Slim {
-            // The text again as JSON may be six times as long.
+            // Escaped as JSON, the text may be six times as long.
             let text = self.text(payload, Parts { prints: false, feedback: false, ..Parts::ALL });
             let text = format!("{}\n[truncated]", cut::bytes(&text, limits.envelope_bytes / 8).0);
             return Reply { is_error, text, structured: None };

@@ -1,33 +1,33 @@
-//! How much of a payload a client is shown.
+//! Profiles: how much of a payload a client is shown.
 
 use std::fmt;
 
-/// What a client asked to see.
+/// Profile of the replies a client wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// The value, or a short error, as text.
+    /// The value or a short error, as text.
     #[default]
     Slim,
-    /// The same, with a compact object beside it.
+    /// Text as in `Slim`, and a compact object.
     Structured,
-    /// Everything.
+    /// All details.
     Debug,
 }
 
-/// How large the parts of a reply may be.
+/// Size limits of the parts of a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplyLimits {
-    /// Printed lines.
+    /// Maximum number of printed lines.
     pub prints: usize,
-    /// Bytes of all of them, as a JSON array.
+    /// Maximum size of all printed lines as a JSON array, in bytes.
     pub prints_bytes: usize,
-    /// Bytes of the feedback.
+    /// Maximum size of the feedback, in bytes.
     pub feedback_bytes: usize,
-    /// A validated value of at most so many bytes is kept, exactly; None: it is never.
+    /// Maximum size of a validated value that is included, in bytes; None: never included.
     pub validated_bytes: Option<usize>,
-    /// Characters of the preview that stands for one that is not.
+    /// Maximum length of the preview in place of a validated value, in characters.
     pub preview_chars: usize,
-    /// Bytes of all but the value of a program, whose limit is `--max-result-bytes`.
+    /// Maximum size of a reply without the program's value, whose limit is `--max-result-bytes`, in bytes.
     pub envelope_bytes: usize,
 }
 
@@ -35,7 +35,7 @@ impl Profile {
     /// Every profile.
     pub const ALL: [Profile; 3] = [Profile::Slim, Profile::Structured, Profile::Debug];
 
-    /// As flags spell it.
+    /// Returns the profile's name in flags.
     pub fn name(self) -> &'static str {
         match self {
             Profile::Slim => "slim",
@@ -44,12 +44,12 @@ impl Profile {
         }
     }
 
-    /// The profile of this name.
+    /// Returns the profile of this name.
     pub fn from_name(name: &str) -> Option<Profile> {
         Profile::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// How large the parts of a reply may be.
+    /// Returns the size limits of the parts of a reply.
     pub fn limits(self) -> ReplyLimits {
         let (prints, kib, validated, preview_chars, envelope) = match self {
             Profile::Slim => (20, 8, None, 512, 32),

@@ -1,4 +1,4 @@
-//! A program of a call on its way: it computes where it may, and holds no thread while it waits.
+//! Execution of a call's program: it computes when scheduled, and holds no thread while it waits.
 
 use crate::pending::{PendingProgram, ProgramState, RunScope};
 use crate::reply::Payload;
@@ -7,17 +7,17 @@ use ptc_runtime::{Failure, Outcome};
 use ptc_upstream::{Begun, ProgramHost, RunOutcome, Suspension, UnderWay, Verdict};
 use std::time::{Duration, Instant};
 
-/// A program, and what becomes of its result. Everything here is called where computing is allowed.
+/// A program and the handling of its result. All methods are called where computing is allowed.
 pub(crate) trait Program: Send + Sized + 'static {
     fn host(&self) -> &ProgramHost;
 
-    /// How long it may take from its beginning, waiting for servers included.
+    /// Returns its time limit, including waiting for servers.
     fn timeout(&self) -> Duration;
 
-    /// Compiles it and begins; the error is all there is to say.
+    /// Compiles and starts the program; the outer error is the complete reply.
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>>;
 
-    /// The program as it was when it had to wait for somebody's decision.
+    /// Resumes the program after its approvals are decided.
     fn resume(
         &mut self,
         suspended: Suspension,
@@ -25,19 +25,19 @@ pub(crate) trait Program: Send + Sized + 'static {
         scope: &RunScope,
     ) -> Result<Result<UnderWay, Failure>, Box<Payload>>;
 
-    /// Bytes that it keeps while it waits for somebody's decision, besides the machine.
+    /// Returns the bytes it keeps while waiting for approvals, in addition to the machine.
     fn kept_bytes(&self) -> u64;
 
-    /// It has ended; None if it was cancelled.
+    /// Builds the reply of an ended program; None if it was cancelled.
     fn end(self, ended: Option<Result<Outcome, Failure>>, scope: &RunScope) -> Payload;
 
-    /// It is given up before it could begin.
+    /// Handles a program that could not begin.
     fn refused(self, payload: Payload) -> Payload {
         payload
     }
 }
 
-/// A program that waits for servers, if it has not ended.
+/// State of a program after a stretch of computing: finished, or waiting for servers.
 enum Stage<P> {
     Finished(Box<Payload>),
     UnderWay(Box<(P, UnderWay)>),
@@ -49,10 +49,10 @@ impl<P: Program> Stage<P> {
     }
 }
 
-/// Runs a program until it ends, is cancelled or waits for somebody's decision.
+/// Runs a program until it ends, is cancelled or waits for approvals.
 pub(crate) async fn run<P: Program>(mut program: P, scope: RunScope) -> ProgramState {
     let (inner, since) = (scope.clone(), Instant::now());
-    // Most programs call nothing, and are over then.
+    // Most programs make no calls and end in their first stretch.
     let begin = move || match program.begin(&inner) {
         Ok(Ok(Begun::UnderWay(run))) => Stage::UnderWay(Box::new((program, *run))),
         Ok(Ok(Begun::Ended(outcome))) => Stage::ended(program, Ok(outcome), &inner),
@@ -70,7 +70,7 @@ pub(crate) async fn run<P: Program>(mut program: P, scope: RunScope) -> ProgramS
     }
 }
 
-/// Goes on with a program that waited for somebody's decision.
+/// Resumes a program after its approvals are decided.
 fn go_on<P: Program>(
     mut program: P,
     suspended: Suspension,
@@ -97,7 +97,7 @@ fn go_on<P: Program>(
 async fn proceed<P: Program>(program: P, run: UnderWay, left: Duration, scope: RunScope) -> ProgramState {
     let ran = program.host().proceed(run, &scope.cancel, left).await;
     if matches!(ran, RunOutcome::Cancelled) {
-        // Nothing is left to compute, and whoever cancelled does not wait in line for that.
+        // Nothing is left to compute, and the canceller must not wait for a turn.
         return ProgramState::Finished(program.end(None, &scope));
     }
     let inner = scope.clone();

@@ -1,30 +1,30 @@
-//! The revisions of MCP, and what the server says about itself in each.
+//! Revisions of MCP, and the server's description of itself in each.
 
 use crate::frame::{Request, RpcError};
 use serde_json::{Map, Value, json};
 
-/// The name of the server.
+/// Name of the server.
 pub const SERVER_NAME: &str = "ptc_lisp";
 
-/// Where the metadata of a request has its revision.
+/// Key of the protocol revision in a request's `_meta`.
 pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Where it says which messages its sender wants to hear.
+/// Key of the log level that the sender wants, in a request's `_meta`.
 pub(crate) const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// A revision of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Revision {
-    /// Text only.
+    /// The first revision; results are text only.
     V2024_11_05,
-    /// Text only.
+    /// Results are text only.
     V2025_03_26,
-    /// With structured results.
+    /// Results may be structured.
     V2025_06_18,
-    /// The newest with a handshake.
+    /// The newest revision with a handshake.
     V2025_11_25,
-    /// Without handshake: every request says what it is.
+    /// Without a handshake: every request names its revision.
     V2026_07_28,
 }
 
@@ -38,10 +38,10 @@ impl Revision {
         Revision::V2024_11_05,
     ];
 
-    /// What a client gets that asks for one nobody knows, and what holds before any handshake.
+    /// Revision for clients that request an unknown one, and before any handshake.
     pub const PRIMARY: Revision = Revision::V2025_11_25;
 
-    /// As it is written.
+    /// Returns the revision's name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Revision::V2024_11_05 => "2024-11-05",
@@ -52,12 +52,12 @@ impl Revision {
         }
     }
 
-    /// The revision of this name.
+    /// Returns the revision of this name.
     pub fn from_name(name: &str) -> Option<Revision> {
         Revision::ALL.into_iter().find(|revision| revision.name() == name)
     }
 
-    /// The revision that `initialize` agrees on.
+    /// Returns the revision that `initialize` agrees on.
     ///
     /// ```
     /// use ptc_mcp::protocol::Revision;
@@ -66,27 +66,27 @@ impl Revision {
     /// ```
     pub fn negotiate(asked: &str) -> Revision {
         match Revision::from_name(asked) {
-            // It has no handshake: who shakes hands all the same gets the newest that has one.
+            // 2026-07-28 has no handshake: clients that perform one anyway get the newest revision that has one.
             None | Some(Revision::V2026_07_28) => Revision::PRIMARY,
             Some(revision) => revision,
         }
     }
 
-    /// Whether every request says by itself what it is.
+    /// Returns whether every request names its revision.
     pub fn is_modern(self) -> bool {
         self >= Revision::V2026_07_28
     }
 
-    /// Whether results have a part for machines.
+    /// Returns whether results may be structured.
     pub fn has_structure(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// The revision of a request: its own, or else what was agreed on.
+    /// Returns the revision of a request: its own, or else the agreed one.
     pub fn of(request: &Request, agreed: Option<Revision>) -> Result<Revision, RpcError> {
         let Some(asked) = request.meta(META_VERSION) else {
             return match request.method.as_str() {
-                // It only exists where requests speak for themselves.
+                // This method exists only in revisions without a handshake.
                 "server/discover" => Err(missing(META_VERSION)),
                 _ => Ok(agreed.unwrap_or(Revision::PRIMARY)),
             };
@@ -105,12 +105,12 @@ impl Revision {
     }
 }
 
-/// The answer to a request that does not say what it must.
+/// Builds the error for a request without a required `_meta` member.
 pub fn missing(key: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("Invalid params: `_meta` needs `{key}`"))
 }
 
-/// The answer to a revision that is not served.
+/// Builds the error for an unsupported revision.
 pub fn unsupported(asked: &str) -> RpcError {
     let asked = crate::cut::chars(asked, 80).0;
     let supported: Vec<&str> = Revision::ALL.iter().map(|revision| revision.name()).collect();
@@ -121,14 +121,14 @@ pub fn unsupported(asked: &str) -> RpcError {
     }
 }
 
-/// Which build of the server this is.
+/// Version of the server's build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Build {
-    /// The version of the package.
+    /// Version of the package.
     pub version: String,
-    /// The commit it was made of, if that is known.
+    /// Commit it was built from, if known.
     pub git_commit: Option<String>,
-    /// Whether there were changes beside it.
+    /// True if the working tree had changes.
     pub git_dirty: Option<bool>,
 }
 
@@ -138,20 +138,20 @@ impl Default for Build {
     }
 }
 
-/// What the server says about itself.
+/// Description of the server for clients.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// The build.
+    /// Version of the build.
     pub build: Build,
-    /// How it is used, for the model.
+    /// Instructions for the model.
     pub instructions: String,
-    /// Whether answers may be the same for everybody.
+    /// True if replies may be cached for all users.
     pub is_public: bool,
-    /// Whether clients that want to hear of calls are told.
+    /// True if clients can subscribe to log messages about calls.
     pub has_log: bool,
 }
 
-/// How long clients may keep the list of tools: it does not change while the server runs.
+/// Time for which clients may cache the list of tools, in milliseconds: it does not change while the server runs.
 const TTL_MS: u64 = 300_000;
 
 impl About {
@@ -179,7 +179,7 @@ impl About {
         result.insert("cacheScope".to_string(), json!(if self.is_public { "public" } else { "private" }));
     }
 
-    /// The answer to `initialize`.
+    /// Builds the reply to `initialize`.
     pub fn initialize(&self, revision: Revision) -> Value {
         json!({
             "protocolVersion": revision.name(),
@@ -189,7 +189,7 @@ impl About {
         })
     }
 
-    /// The answer to `server/discover`.
+    /// Builds the reply to `server/discover`.
     pub fn discover(&self) -> Map<String, Value> {
         let supported: Vec<&str> = Revision::ALL.iter().map(|revision| revision.name()).collect();
         let mut result = Map::new();
@@ -201,7 +201,7 @@ impl About {
         result
     }
 
-    /// The answer to `tools/list`.
+    /// Builds the reply to `tools/list`.
     pub fn tools(&self, tools: Value, revision: Revision) -> Map<String, Value> {
         let mut result = Map::new();
         result.insert("tools".to_string(), tools);
@@ -211,7 +211,7 @@ impl About {
         result
     }
 
-    /// Adds what every result of the revision has.
+    /// Adds the members that every result of the revision has.
     pub fn complete(&self, mut result: Map<String, Value>, revision: Revision) -> Value {
         if revision.is_modern() {
             result.entry("resultType").or_insert_with(|| json!("complete"));

@@ -1,10 +1,10 @@
-//! Why a call of a tool did not do what it should: one table for the code, the schemas and the documentation.
+//! Reasons for failed calls: one table for the code, the schemas and the documentation.
 
 use std::fmt;
 
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])* $reason:ident = $name:literal;)*) => {
-        /// Why a call failed, as clients are told.
+        /// Reason for a failed call, as clients see it.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Reason {
             $($(#[doc = $doc])* $reason,)*
@@ -14,7 +14,7 @@ macro_rules! reasons {
             /// Every reason.
             pub const ALL: &[Reason] = &[$(Reason::$reason,)*];
 
-            /// As it is written in replies.
+            /// Returns the reason's name in replies.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Reason::$reason => $name,)*
@@ -25,72 +25,72 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// The program could not be read.
+    /// The program has a syntax error.
     ParseError = "parse_error";
-    /// It was read, and refused or stopped with an error.
+    /// The program was refused or stopped with an error.
     RuntimeError = "runtime_error";
-    /// It took too long.
+    /// The program exceeded its time limit.
     Timeout = "timeout";
-    /// It needed too much memory.
+    /// The program exceeded its memory limit.
     MemoryLimit = "memory_limit";
-    /// It called `(fail …)`.
+    /// The program called `(fail …)`.
     Fail = "fail";
-    /// Its value does not match `output_schema`.
+    /// The program's value does not match `output_schema`.
     ValidationError = "validation_error";
     /// The arguments of the call are wrong.
     ArgsError = "args_error";
-    /// As many programs run as may.
+    /// The maximum number of programs is running.
     Busy = "busy";
-    /// The client gave the call up.
+    /// The client cancelled the call.
     Cancelled = "cancelled";
-    /// There is no tool of that name.
+    /// There is no tool with this name.
     UnknownTool = "unknown_tool";
-    /// The server is about to end.
+    /// The server is shutting down.
     ShuttingDown = "shutting_down";
-    /// The server has no sessions.
+    /// The server does not offer sessions.
     SessionsDisabled = "sessions_disabled";
-    /// There was never such a session.
+    /// There is no session with this id.
     SessionNotFound = "session_not_found";
-    /// There was one, and it is over.
+    /// The session has ended.
     SessionClosed = "session_closed";
-    /// Another program runs in it.
+    /// Another program runs in the session.
     SessionBusy = "session_busy";
-    /// It belongs to somebody else.
+    /// The session belongs to another owner.
     SessionOwnerMismatch = "session_owner_mismatch";
     /// The arguments of a call about sessions are wrong.
     SessionArgsError = "session_args_error";
-    /// There are as many sessions, or as much in one, as there may be.
+    /// A limit on sessions, or on the contents of one, is exceeded.
     SessionLimitExceeded = "session_limit_exceeded";
-    /// The model that plans gave no reply.
+    /// The planner's model did not reply.
     PlannerError = "planner_error";
-    /// It took too long.
+    /// The planner's model exceeded its time limit.
     PlannerTimeout = "planner_timeout";
-    /// It cannot be asked: there is no such model, or no key for it.
+    /// The planner's model is not available: the model is unknown, or its key is missing.
     AgenticConfigError = "agentic_config_error";
     /// The program of a task called `(fail …)`.
     AgentFailed = "agent_failed";
-    /// The task took longer than it may.
+    /// The task exceeded its time limit.
     BudgetExceeded = "budget_exceeded";
     /// The task ended without a result after a call that wrote, or may have.
     PartialSideEffects = "partial_side_effects";
-    /// The turns of a task were used up.
+    /// The task used up its turns.
     PtcMaxTurnsExceeded = "ptc_max_turns_exceeded";
-    /// Its turns and retries were used up.
+    /// The task used up its turns and retries.
     PtcBudgetExhausted = "ptc_budget_exhausted";
-    /// Its last turn neither returned nor failed.
+    /// The task's last turn neither returned nor failed.
     PtcMustReturnMissing = "ptc_must_return_missing";
-    /// Its programs defined too much.
+    /// The task's programs defined too much.
     PtcMemoryExceeded = "ptc_memory_exceeded";
-    /// The prelude needs an operation that is not there.
+    /// The prelude requires an operation that does not exist.
     PtcPreludeAttachFailed = "ptc_prelude_attach_failed";
-    /// Its data cannot be used.
+    /// The task's data is invalid.
     PtcValidationError = "ptc_validation_error";
-    /// Anything else; `detail_reason` says what.
+    /// Any other reason; `detail_reason` names it.
     PtcError = "ptc_error";
 }
 
 impl Reason {
-    /// The reason for a fault of a program.
+    /// Returns the reason for an error code of a program.
     ///
     /// ```
     /// use ptc_mcp::Reason;

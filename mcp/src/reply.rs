@@ -1,4 +1,4 @@
-//! What came of a call.
+//! Outcomes of calls, and replies to them.
 
 use crate::reason::Reason;
 use crate::result_value::ResultValue;
@@ -6,77 +6,79 @@ use ptc_upstream::redact::Redactor;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// What came of a program, in full. Which parts of it leave the server is decided once, in [`Payload::reply`].
+/// Full outcome of a call. [`Payload::reply`] alone decides which parts of it leave the server.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Payload {
-    /// Why it failed.
+    /// Reason of a failure.
     pub reason: Option<Reason>,
-    /// What happened, if it failed.
+    /// Message of a failure.
     pub message: String,
-    /// The printed value, or what the program failed with.
+    /// Printed value, or the value given to `fail`.
     pub result: Option<String>,
-    /// What was printed.
+    /// Printed lines.
     pub prints: Vec<String>,
-    /// What happened, in words for the model.
+    /// Explanation for the model.
     pub feedback: String,
     /// Warnings about the program, one line each.
     pub warnings: Vec<String>,
-    /// The same value for machines, and what both leave out.
+    /// Value for programs, and what it and `result` leave out.
     pub value: Option<ResultValue>,
-    /// Whether `result` is only a part of the value.
+    /// True if `result` is only a part of the value.
     pub truncated: bool,
-    /// The value as JSON, where the client asked for a shape.
+    /// Value as JSON, if the client asked for validation.
     pub validated: Option<Value>,
     /// Calls of upstream servers: `{server, tool, status, reason, …}`.
     pub upstream_calls: Vec<Value>,
-    /// The beginnings of what they answered.
+    /// Beginnings of the servers' replies.
     pub upstream_results: Vec<Value>,
-    /// What was measured.
+    /// Metrics of the calls.
     pub metrics: Option<Value>,
-    /// What the model of a task was asked, and what it took; for the record only.
+    /// Requests to the model of a task and their cost; only for records.
     pub planner_calls: Vec<Value>,
-    /// The engine's own name for what went wrong, where `reason` is a wider one.
+    /// The engine's own reason, if `reason` is more general.
     pub detail_reason: Option<&'static str>,
-    /// Which limit was passed, and by how much.
+    /// Exceeded limit, and the actual amount.
     pub detail: Option<Value>,
     /// The session that the program ran in.
     pub session: Option<Box<InSession>>,
-    /// What a tool that runs no program answers. Every profile shows all of it.
+    /// Complete answer of a tool that runs no program, shown in every profile.
     pub answer: Option<Map<String, Value>>,
 }
 
-/// What a reply tells of the session a program ran in.
+/// Facts about the session a program ran in.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct InSession {
     /// `session_id`, `turn` and sizes.
     pub about: Map<String, Value>,
-    /// Names that the program defined, or defined anew.
+    /// The stored preludes that the session started with: ids, versions and checksums. Only records of calls have them.
+    pub preludes: Vec<Value>,
+    /// Names that the program defined or redefined.
     pub changed_keys: Vec<String>,
-    /// How their values begin; only the full view shows them.
+    /// Beginnings of their values; only shown in the debug profile.
     pub changed: Map<String, Value>,
-    /// All names.
+    /// All names defined in the session.
     pub stored_keys: Vec<String>,
-    /// Whether one of `changed` was cut.
+    /// True if a value in `changed` was cut.
     pub memory_truncated: bool,
-    /// Results that are kept as a note of what they were.
+    /// Notices about results that were too large and are kept only as a note.
     pub history_notices: Vec<Value>,
-    /// Whether nothing of the program was kept.
+    /// True if nothing of the program was kept.
     pub rolled_back: bool,
 }
 
 /// A result of `tools/call`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
-    /// Whether the call failed.
+    /// True if the call failed.
     pub is_error: bool,
-    /// The text for the model.
+    /// Text for the model.
     pub text: String,
-    /// The same for machines.
+    /// Structured content for programs.
     pub structured: Option<Map<String, Value>>,
 }
 
 impl Reply {
-    /// As the protocol has it.
+    /// Returns the reply as JSON for the protocol.
     pub fn to_json(&self) -> Value {
         let mut json = json!({"isError": self.is_error, "content": [{"type": "text", "text": self.text}]});
         if let Some(structured) = &self.structured {
@@ -87,17 +89,17 @@ impl Reply {
 }
 
 impl Payload {
-    /// A failure.
+    /// Creates a failure.
     pub fn error(reason: Reason, message: impl Into<String>) -> Payload {
         Payload { reason: Some(reason), message: message.into(), ..Payload::default() }
     }
 
-    /// A call that the client gave up.
+    /// Creates the failure of a cancelled call.
     pub fn cancelled() -> Payload {
         Payload::error(Reason::Cancelled, "the call was cancelled before it was done")
     }
 
-    /// What a tool that runs no program answers, the same in every profile.
+    /// Creates the answer of a tool that runs no program, shown in every profile.
     ///
     /// ```
     /// use ptc_mcp::{Payload, Profile};
@@ -110,7 +112,7 @@ impl Payload {
         Payload { answer: Some(answer), ..Payload::default() }
     }
 
-    /// The same for one that failed.
+    /// Creates the failure of a tool that runs no program, shown in every profile.
     pub fn refused(reason: Reason, message: impl Into<String>) -> Payload {
         let payload = Payload::error(reason, message);
         let mut answer = Map::new();
@@ -120,12 +122,12 @@ impl Payload {
         Payload { answer: Some(answer), ..payload }
     }
 
-    /// Whether the call failed.
+    /// Returns whether the call failed.
     pub fn is_error(&self) -> bool {
         self.reason.is_some()
     }
 
-    /// Takes secrets out of all that came of the program.
+    /// Removes secrets from the whole payload.
     pub fn scrub(&mut self, redactor: &Redactor) {
         let clean = |text: &mut String| {
             if let Cow::Owned(clean) = redactor.scrub(text) {

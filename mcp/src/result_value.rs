@@ -1,21 +1,21 @@
-//! The value of a program, for people and for machines, within `--max-result-bytes`.
+//! The value of a program, as text and as JSON, within `--max-result-bytes`.
 
 use ptc_bytecode::Datum;
 use ptc_contract::data::{Excerpt, Omissions, to_json};
 use ptc_contract::firewall;
 use serde_json::Value;
 
-/// The value of a program as JSON, as much of it as replies have room for.
+/// The value of a program as JSON, as far as replies have room for it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ResultValue {
-    /// The value, or an excerpt of it; None if JSON has no such value: functions, keys that are no text.
+    /// The value or an excerpt of it; None if JSON cannot express it: functions, keys other than strings.
     pub json: Option<Value>,
-    /// What an excerpt leaves out; None if the value is whole.
+    /// Parts that an excerpt leaves out; None if the value is complete.
     pub left_out: Option<Omissions>,
 }
 
 impl ResultValue {
-    /// A value as text of at most so many bytes, and as JSON. Values of firewalled keys are in neither.
+    /// Returns a value as text of at most `most` bytes, and as JSON, both without values of firewalled keys.
     pub(crate) fn of(value: &Datum, most: u64) -> (String, ResultValue) {
         let public = firewall::redact(value);
         let Excerpt { text, cut } = Excerpt::of(&public, usize::try_from(most).unwrap_or(usize::MAX));
@@ -26,7 +26,7 @@ impl ResultValue {
         (text, ResultValue { json: json.ok(), left_out })
     }
 
-    /// Whether nothing was left out.
+    /// Returns whether the value is complete.
     pub fn is_whole(&self) -> bool {
         self.left_out.is_none()
     }

@@ -1,4 +1,4 @@
-//! The server: one request in, one answer out, whatever carries them.
+//! The server: handles one request and returns one reply, over any transport.
 
 mod approve;
 mod call;
@@ -34,10 +34,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How often sessions are looked after.
+/// Interval of session maintenance.
 const TEND: Duration = Duration::from_secs(1);
 
-/// The server. Cheap to clone; all transports share one.
+/// The MCP server. Cheap to clone; all transports share one.
 #[derive(Clone)]
 pub struct Server(Arc<Shared>);
 
@@ -46,19 +46,19 @@ struct Shared {
     listing: Listing,
     about: About,
     traces: Option<Traces>,
-    /// Programs that wait for a person, whom their client asks.
+    /// Programs waiting for a person, whom the client asks.
     parking: Parking,
     places: Places,
-    /// Memory of all programs.
+    /// Memory budget of all programs.
     memory: Shares<Owner>,
     open: OpenCalls,
-    /// How many of those wait for a person who is asked on the stream of the call.
+    /// Number of open calls that wait for a person asked on the call's own stream.
     asked: AtomicUsize,
     is_draining: AtomicBool,
 }
 
 impl Server {
-    /// A server whose programs run with what the host gives them. The error is for whoever starts it.
+    /// Creates a server for a host. The error is for the process that starts the server.
     pub fn new(
         host: Host,
         settings: &Settings,
@@ -106,17 +106,17 @@ impl Server {
         })))
     }
 
-    /// The sessions, if it has any.
+    /// Returns the sessions, if enabled.
     pub fn sessions(&self) -> Option<&Sessions> {
         self.0.parts.sessions.as_ref()
     }
 
-    /// What programs run with.
+    /// Returns the environment of programs.
     pub fn host(&self) -> &Host {
         &self.0.parts.host
     }
 
-    /// Where calls are traced, if they are.
+    /// Returns the traces, if enabled.
     pub fn traces(&self) -> Option<&Traces> {
         self.0.traces.as_ref()
     }
@@ -132,7 +132,7 @@ impl Server {
                 connection.agree(agreed, Capabilities::read(request.params.get("capabilities")));
                 return Ok(about.initialize(agreed));
             }
-            // A revision without connections has nothing to keep alive.
+            // Revisions without connections have nothing to keep alive.
             "ping" if !revision.is_modern() => Map::new(),
             "server/discover" => about.discover(),
             "tools/list" => about.tools(self.0.listing.to_json(revision).clone(), revision),
@@ -203,7 +203,7 @@ impl Service for Server {
     }
 }
 
-/// How the server is used, in two sentences for the model.
+/// Builds the instructions for the model, in two sentences.
 fn instructions(listing: &Listing) -> String {
     let names: Vec<&str> = listing.names().collect();
     format!(

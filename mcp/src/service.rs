@@ -1,4 +1,4 @@
-//! What a transport serves: anything that answers requests.
+//! Interface between transports and the server.
 
 use crate::connection::{Connection, Flight};
 use crate::frame::{Id, Request, RpcError};
@@ -6,10 +6,11 @@ use crate::settings::Settings;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-/// What came of a request.
+/// Outcome of a request.
 pub type Answered = Result<Value, RpcError>;
 
-/// Answers requests, whatever carries them. The server of programs is one ([`Server`](crate::Server)); tests have another.
+/// A service that answers requests over any transport. Implemented by the server ([`Server`](crate::Server))
+/// and in tests.
 ///
 /// ```
 /// use ptc_mcp::connection::Flight;
@@ -45,13 +46,13 @@ pub type Answered = Result<Value, RpcError>;
 /// # });
 /// ```
 pub trait Service: Send + Sync + 'static {
-    /// What transports keep to: sizes, addresses, tokens.
+    /// Returns the settings for transports: sizes, addresses, tokens.
     fn settings(&self) -> &Settings;
 
-    /// Answers a request. Dropping the future gives the request up.
+    /// Answers a request. Dropping the future cancels the request.
     fn answer<'a>(&'a self, request: Request, flight: &'a Flight) -> BoxFuture<'a, Answered>;
 
-    /// Takes note of a notification.
+    /// Handles a notification.
     fn note(&self, connection: &Connection, method: &str, params: &Map<String, Value>) {
         if method == "notifications/cancelled"
             && let Some(id) = params.get("requestId").and_then(Id::read)
@@ -60,37 +61,38 @@ pub trait Service: Send + Sync + 'static {
         }
     }
 
-    /// Arguments that a client over HTTP says in headers, too (`Mcp-Param-…`), so that requests can be routed by them: the name
-    /// of each, and what the message says; None where it says nothing, and the header must not, either.
+    /// Returns the arguments that HTTP clients must repeat in headers (`Mcp-Param-…`), so that requests can be
+    /// routed by them: the name of each and its value in the message. None means that both message and header
+    /// must leave it out.
     fn headers(&self, request: &Request) -> Vec<(String, Option<String>)> {
         let _ = request;
         Vec::new()
     }
 
-    /// Takes no further calls; those under way go on.
+    /// Refuses further calls; those in progress continue.
     fn drain(&self) {}
 
-    /// Whether it takes no further calls.
+    /// Returns whether further calls are refused.
     fn is_draining(&self) -> bool {
         false
     }
 
-    /// Whether it could not take another call now.
+    /// Returns whether another call could not be accepted now.
     fn is_saturated(&self) -> bool {
         false
     }
 
-    /// How many programs run.
+    /// Returns the number of running programs.
     fn running(&self) -> usize {
         0
     }
 
-    /// A client has gone for good: what was its own may go, too.
+    /// Handles a client's final disconnect: its own resources may be freed.
     fn left(&self, connection: &Connection) {
         let _ = connection;
     }
 
-    /// Looks after what has to be looked after, for as long as it is polled.
+    /// Performs maintenance while polled.
     fn tend(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }

@@ -1,14 +1,14 @@
-//! Sessions: programs of one owner that see each other's definitions, for a while.
+//! Sessions: programs of one owner that share definitions for a limited time.
 //!
-//! Everything here may be called from any thread. Nothing waits, except [`Reservation::eval`], which runs a program, and
-//! what writes to [`Settings::session_dir`].
+//! All functions may be called from any thread. Nothing blocks, except [`Reservation::eval`], which runs a
+//! program, and operations that write to [`Settings::session_dir`].
 //!
-//! **Whose sessions.** A session is named by a random id and belongs to an [`Owner`]. Whoever asks for the session of
-//! somebody else gets the very answer for a session that never was, `session_not_found`, after the same work. So
-//! `session_owner_mismatch` is told to nobody: it would tell a stranger that an id is right.
+//! **Ownership.** A session has a random id and belongs to an [`Owner`]. Requests for another owner's session
+//! get the same reply as for a session that never existed, `session_not_found`, after the same work.
+//! `session_owner_mismatch` is never sent, because it would tell a stranger that an id is right.
 //!
-//! **Sizes.** Definitions and results are measured in the plain binary form of [`ptc_agent::memory`]: the same values have
-//! the same size however they came about, and what is shared counts wherever it is used.
+//! **Sizes.** Definitions and results are measured in the plain binary form of [`ptc_agent::memory`]: equal
+//! values have equal sizes however they were made, and shared parts count wherever they are used.
 //!
 //! ```
 //! use ptc_mcp::tools::{session_eval, session_start};
@@ -60,10 +60,10 @@ use std::time::SystemTime;
 use table::{EndedSession, Entry, Running, Table, Why};
 use turns::TurnLog;
 
-/// What time it is.
+/// Source of the current time.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// All sessions of a server. Clones are the same sessions.
+/// All sessions of a server. Clones share the sessions.
 #[derive(Clone)]
 pub struct Sessions(Arc<Inner>);
 
@@ -89,7 +89,7 @@ impl Inner {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with a session of this owner, which counts as used. If its time is up it ends instead.
+    /// Accesses a session of this owner, which counts as use. A session that has expired is ended instead.
     fn with<T>(&self, owner: &Owner, id: &str, act: impl FnOnce(&mut Entry) -> T) -> Result<T, Refusal> {
         let now = self.now();
         let mut table = self.table();
@@ -106,24 +106,24 @@ impl Inner {
         done
     }
 
-    /// The same for who is at its file already: it neither ends nor counts as used.
+    /// Accesses a session without ending it or counting as use, for callers that hold its gate.
     fn still<T>(&self, owner: &Owner, id: &str, act: impl FnOnce(&mut Entry) -> T) -> Result<T, Refusal> {
         self.table().find(owner, id).map(act)
     }
 
-    /// Deletes the files of sessions that are over.
+    /// Deletes the files of ended sessions.
     fn bury(&self, doomed: impl IntoIterator<Item = EndedSession>) {
         for EndedSession { id, gate } in doomed {
             let mut is_closed = gate.enter();
             *is_closed = true;
             if let Some(disk) = &self.disk {
-                // Nobody is waiting for it; one that cannot be deleted now is over by time at the next start.
+                // Nobody waits for this; a file that cannot be deleted now has expired by the next start.
                 let _ = disk.remove(&id);
             }
         }
     }
 
-    /// Writes a session down, if sessions are kept. `kept` is what is about to be its state.
+    /// Writes a session to disk, if sessions are kept. `kept` is its next state.
     fn persist(&self, entry: &SessionHeader, kept: &SessionState) -> Result<(), String> {
         let Some(disk) = &self.disk else { return Ok(()) };
         let mut record = entry.record();
@@ -132,7 +132,7 @@ impl Inner {
     }
 }
 
-/// What is written of a session besides its state.
+/// Facts stored about a session in addition to its state.
 #[derive(Clone)]
 struct SessionHeader {
     id: String,
@@ -175,18 +175,18 @@ impl SessionHeader {
 }
 
 impl Sessions {
-    /// Sessions whose programs run with what the host gives them, within the limits of the settings.
+    /// Configures sessions with the host's environment for programs and the limits of the settings.
     pub fn builder(host: &Host, settings: &Settings) -> SessionsBuilder {
         SessionsBuilder::new(host, settings)
     }
 
-    /// What is odd, such as files that could not be read.
+    /// Returns warnings, such as about unreadable files.
     pub fn warnings(&self) -> &[String] {
         &self.0.warnings
     }
 
-    /// The owner of everything where there is only one client: another one in each process, unless sessions are kept in a
-    /// folder.
+    /// Returns the owner for a server with a single client: a new one in each process, unless sessions are kept
+    /// in a folder.
     pub fn local_owner(&self) -> Owner {
         self.0.local.clone()
     }
@@ -195,7 +195,7 @@ impl Sessions {
         &self.0.settings
     }
 
-    /// Keeps a session for one program: nobody else runs anything in it until the reservation is used or dropped.
+    /// Reserves a session for one program: no other program runs in it until the reservation is used or dropped.
     pub(crate) fn reserve(
         &self,
         owner: &Owner,
@@ -215,7 +215,7 @@ impl Sessions {
         reserved.map_err(|refusal| Box::new(Payload::error(refusal.reason, refusal.message)))
     }
 
-    /// Ends what is over, and stops what runs in it. To be called now and then.
+    /// Ends expired sessions and stops their programs. Call this regularly.
     pub fn sweep(&self) {
         let doomed = self.0.table().sweep(self.0.now(), &self.0.settings);
         self.0.bury(doomed);
@@ -231,8 +231,8 @@ impl Sessions {
         self.0.bury(doomed);
     }
 
-    /// Ends all sessions of this process: programs are stopped, and the log of turns is complete. What is kept in a
-    /// folder stays there.
+    /// Ends all sessions of this process: stops programs and completes the log of turns. Files in a session
+    /// folder are kept.
     pub fn close_all(&self) {
         let mut table = self.0.table();
         let keys: Vec<table::Key> = table.live.keys().copied().collect();

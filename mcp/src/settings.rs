@@ -1,5 +1,4 @@
-//! The settings of the server: one table that flags, environment variables, `--print-config` and the documentation are
-//! made of.
+//! Settings of the server: one table for flags, environment variables, `--print-config` and the documentation.
 
 mod address;
 mod resolve;
@@ -9,77 +8,77 @@ pub use resolve::{Origin, Problem, Resolved};
 use crate::profile::Profile;
 use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 
-/// Where environment variables begin.
+/// Prefix of environment variables.
 pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
 
-/// The environment variable that does not follow from its flag.
+/// The one environment variable that does not follow from its flag's name.
 const UPSTREAMS_ENV: &str = "PTC_RUNNER_MCP_UPSTREAMS";
 
-/// What is written to the log.
+/// Lowest level of events that are logged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum LogLevel {
-    /// Programs and data, too.
+    /// All events, including programs and data.
     Debug,
-    /// What happens.
+    /// Normal operation.
     #[default]
     Info,
-    /// What is odd.
+    /// Unusual conditions.
     Warn,
-    /// What is broken.
+    /// Failures.
     Error,
 }
 
-/// How much of programs and data a trace keeps.
+/// Amount of programs and data that a trace keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TracePayloads {
-    /// Hashes and sizes.
+    /// Hashes and sizes only.
     None,
-    /// Their beginnings.
+    /// Beginnings of programs and data.
     #[default]
     Summary,
-    /// All of them.
+    /// Complete programs and data.
     Full,
 }
 
-/// What a setting is.
+/// Type of a setting's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A whole number above zero.
+    /// A positive whole number.
     Count,
-    /// A whole number, zero too.
+    /// A whole number, including zero.
     Number,
-    /// Yes or no.
+    /// A boolean.
     Switch,
-    /// Any text.
+    /// A string.
     Text,
-    /// Any number of texts: given again and again, or with commas.
+    /// A list of strings: the flag is repeatable, and commas separate values.
     List,
     /// One of these words.
     Word(&'static [&'static str]),
 }
 
-/// A row of the table.
+/// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
-    /// Without the dashes.
+    /// Name of the flag, without dashes.
     pub name: &'static str,
-    /// What it is.
+    /// Type of the value.
     pub kind: Kind,
-    /// What holds without it, as text; empty for nothing.
+    /// Default value as text; empty for none.
     pub default: &'static str,
-    /// What it is for.
+    /// Description of the setting.
     pub doc: &'static str,
-    /// Whether it may hold a secret, which is never shown.
+    /// True if it may hold a secret, which is never shown.
     pub is_secret: bool,
 }
 
 impl Flag {
-    /// The row of this name.
+    /// Returns the setting of this name.
     pub fn named(name: &str) -> Option<&'static Flag> {
         FLAGS.iter().find(|flag| flag.name == name)
     }
 
-    /// The environment variable that sets it.
+    /// Returns the environment variable of the setting.
     ///
     /// ```
     /// use ptc_mcp::settings::Flag;
@@ -104,7 +103,7 @@ macro_rules! settings {
             pub upstream: Options,
         }
 
-        /// The settings that are no options of upstream servers.
+        /// Settings other than options of upstream servers.
         const OWN: &[Flag] = &[$(Flag {
             name: $name,
             kind: settings!(@kind $kind),
@@ -114,7 +113,7 @@ macro_rules! settings {
         },)*];
 
         impl Settings {
-            /// Sets a field from its text.
+            /// Sets a field from text.
             fn set(&mut self, flag: &Flag, text: &str) -> Result<(), String> {
                 match flag.name {
                     $($name => self.$field = FromText::read(text, flag)?,)*
@@ -123,7 +122,7 @@ macro_rules! settings {
                 Ok(())
             }
 
-            /// A field as text.
+            /// Returns a field as text.
             fn shown(&self, flag: &Flag) -> String {
                 match flag.name {
                     $($name => self.$field.write(),)*
@@ -147,200 +146,200 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Longest line of the protocol on stdin, in bytes.
+    /// Maximum length of a protocol message on stdin, in bytes.
     "max-frame-bytes" max_frame_bytes: u64 = count "8388608";
-    /// Longest program, in bytes.
+    /// Maximum program length in bytes.
     "max-program-bytes" max_program_bytes: u64 = count "65536";
-    /// Largest `context`, in bytes as JSON.
+    /// Maximum size of `context` in bytes of JSON.
     "max-context-bytes" max_context_bytes: u64 = count "4194304";
-    /// Programs that compute at one time; without it as many as there are cores, eight at most. As many again may of clients that have none among them. One that waits for servers does not count.
+    /// Maximum programs that compute at once; default: the number of cores, at most 8. Clients with no program among them share as many extra slots. Programs that wait for servers do not count.
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
-    /// Programs that wait for one of those places, each for as long as it may run; owners take turns. Who comes later is told `busy`.
+    /// Maximum programs in the queue for a slot, each for at most its own timeout; owners take turns. Further calls get `busy`.
     "max-queued-calls" max_queued_calls: u64 = number "1000";
-    /// Programs of one client that have come and not ended, whether they compute or wait for their turn, servers or a model; those of all clients together may be half as many more. Who comes later is told `busy`.
+    /// Maximum unfinished programs of one client, whether they compute, queue, or wait for servers or a model; the total for all clients is half as many more. Further calls get `busy`.
     "max-open-calls" max_open_calls: u64 = count "10000";
-    /// Memory of all programs together: of those that compute as much as each may have, of others what they hold. Where it is used up, a program that needs more ends with `memory_limit`.
+    /// Memory budget for all programs, in bytes: a running program counts with its limit, a waiting one with what it holds. A program that would exceed the budget fails with `memory_limit`.
     "max-all-programs-bytes" max_all_programs_bytes: u64 = count "2147483648";
-    /// Time of one program, in milliseconds; without it 1000, with upstream servers 10000.
+    /// Timeout of one program in milliseconds; default: 1000, or 10000 with upstream servers.
     "program-timeout-ms" program_timeout_ms: Option<u64> = count "";
-    /// Memory of one program, in bytes; without it 10 MiB, with upstream servers 100 MiB.
+    /// Memory limit of one program in bytes; default: 10 MiB, or 100 MiB with upstream servers.
     "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
-    /// The file that names upstream servers.
+    /// Configuration file for upstream servers.
     "upstreams-config" upstreams_config: Option<String> = text "";
-    /// Refuses upstream tools that are not known to only read, and tells clients that programs change nothing.
+    /// Refuses upstream tools that are not declared read-only, and tells clients that programs change nothing.
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
-    /// How much of a result clients see; without it `slim`, with `--debug-tool` `debug`.
+    /// Amount of detail in results for clients; default: `slim`, or `debug` with `--debug-tool`.
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
-    /// Largest value that comes back whole, in bytes of text; larger ones come back as an excerpt.
+    /// Maximum size of a result in bytes of text; larger results are returned as an excerpt.
     "max-result-bytes" max_result_bytes: u64 = count "32768";
-    /// Least level that is logged to stderr.
+    /// Minimum log level on stderr.
     "log-level" log_level: LogLevel = ["debug" "info" "warn" "error"] "info";
-    /// How long a person may take to approve a call, in milliseconds.
+    /// Timeout for approving a call, in milliseconds.
     "approval-timeout-ms" approval_timeout_ms: u64 = count "300000";
-    /// Tells clients that ask for it of every call (`logging/setLevel`); never what was in it.
+    /// Sends a log message for every call, without its content, to clients that use `logging/setLevel`.
     "client-log" client_log: bool = switch "false";
-    /// Collector of OpenTelemetry that spans of calls are sent to (OTLP over HTTP): names and times, no payloads.
+    /// OpenTelemetry collector for spans of calls (OTLP over HTTP): names and times, no payloads.
     "otlp-endpoint" otlp_endpoint: Option<String> = text "";
-    /// Folder with a trace of every call.
+    /// Folder for a trace of every call.
     "trace-dir" trace_dir: Option<String> = text "";
-    /// How much of programs and data traces keep.
+    /// Amount of program text and data in traces.
     "trace-payloads" trace_payloads: TracePayloads = ["none" "summary" "full"] "summary";
-    /// Most files in that folder.
+    /// Maximum number of files in the trace folder.
     "trace-max-files" trace_max_files: u64 = count "1000";
-    /// Folder with a log of the turns of sessions.
+    /// Folder for logs of session turns.
     "turn-log-dir" turn_log_dir: Option<String> = text "";
-    /// Prelude that is attached to every program; `crm.ptcp@artifact:HASH` only that build. Repeatable.
+    /// Prelude to attach to every program; `crm.ptcp@artifact:HASH` pins one build. Repeatable.
     "prelude" prelude: Vec<String> = list "";
-    /// Public key that preludes must be signed with, or a file of such keys; without one they need no signature.
+    /// Public key, or file of keys, that must have signed the preludes; without one, no signature is needed.
     "trusted" trusted: Vec<String> = list "";
-    /// Export of preludes that programs do not see: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
+    /// Prelude export to hide from programs: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
     "prelude-hide" prelude_hide: Vec<String> = list "";
-    /// Export of preludes that is left out of what clients are told, and found by looking. Repeatable.
+    /// Prelude export to leave out of tool descriptions; programs find it by searching. Repeatable.
     "prelude-discoverable" prelude_discoverable: Vec<String> = list "";
-    /// Hides every export of preludes that may write.
+    /// Hides all prelude exports that may write.
     "prelude-hide-writes" prelude_hide_writes: bool = switch "false";
-    /// Refuses preludes that may call any upstream operation, whatever they declare.
+    /// Refuses preludes that choose upstream operations at run time, whatever they declare.
     "prelude-deny-dynamic" prelude_deny_dynamic: bool = switch "false";
-    /// Source, or folder of `.clj` sources, that the store of preludes begins with; or the folder of a store.
+    /// Initial content of the prelude store: a source, a folder of `.clj` sources, or another store's folder.
     "prelude-store-seed" prelude_store_seed: Option<String> = text "";
-    /// Sessions may be started that write preludes.
+    /// Allows sessions that write preludes.
     "sessions-allow-prelude-write" sessions_allow_prelude_write: bool = switch "false";
     /// Offers sessions.
     "sessions" sessions: bool = switch "false";
-    /// Does not offer `lisp_eval` itself.
+    /// Hides the tool `lisp_eval`.
     "hide-stateless" hide_stateless: bool = switch "false";
-    /// An unknown tool is an error of the protocol.
+    /// Answers calls of unknown tools with a protocol error.
     "strict-mcp" strict_mcp: bool = switch "false";
-    /// Sessions at one time.
+    /// Maximum open sessions.
     "max-sessions" max_sessions: u64 = count "64";
-    /// Sessions of one owner at one time.
+    /// Maximum open sessions per owner.
     "max-sessions-per-owner" max_sessions_per_owner: u64 = count "16";
-    /// Folder that sessions are kept in, so that they are there again after a restart.
+    /// Folder for saved sessions, which survive a restart.
     "session-dir" session_dir: Option<String> = text "";
-    /// Longest life of a session, in milliseconds.
+    /// Maximum lifetime of a session, in milliseconds.
     "session-ttl-ms" session_ttl_ms: u64 = count "1800000";
-    /// Longest rest of a session, in milliseconds.
+    /// Idle timeout of a session, in milliseconds.
     "session-idle-timeout-ms" session_idle_timeout_ms: u64 = count "900000";
-    /// Definitions of a session together, in bytes.
+    /// Maximum size of all definitions of a session, in bytes.
     "max-session-memory-bytes" max_session_memory_bytes: u64 = count "1048576";
-    /// One definition, in bytes.
+    /// Maximum size of one definition, in bytes.
     "max-session-binding-bytes" max_session_binding_bytes: u64 = count "262144";
-    /// Definitions of a session.
+    /// Maximum number of definitions of a session.
     "max-session-bindings" max_session_bindings: u64 = count "200";
-    /// Each of `*1 *2 *3`, in bytes.
+    /// Maximum size of each of `*1 *2 *3`, in bytes.
     "max-session-history-entry-bytes" max_session_history_entry_bytes: u64 = count "65536";
-    /// Printed lines that a session keeps.
+    /// Maximum printed lines that a session keeps.
     "max-session-print-entries" max_session_print_entries: u64 = count "50";
-    /// The same in bytes.
+    /// Maximum size of the printed lines that a session keeps, in bytes.
     "max-session-print-bytes" max_session_print_bytes: u64 = count "65536";
-    /// Tool calls that a session keeps.
+    /// Maximum tool calls that a session keeps.
     "max-session-tool-call-entries" max_session_tool_call_entries: u64 = count "50";
-    /// The same in bytes.
+    /// Maximum size of the tool calls that a session keeps, in bytes.
     "max-session-tool-call-bytes" max_session_tool_call_bytes: u64 = count "131072";
-    /// Calls of upstream servers that a session keeps.
+    /// Maximum upstream calls that a session keeps.
     "max-session-upstream-call-entries" max_session_upstream_call_entries: u64 = count "50";
-    /// The same in bytes.
+    /// Maximum size of the upstream calls that a session keeps, in bytes.
     "max-session-upstream-call-bytes" max_session_upstream_call_bytes: u64 = count "131072";
-    /// Previews of values in replies about sessions, in characters.
+    /// Maximum length of value previews in session replies, in characters.
     "max-session-preview-chars" max_session_preview_chars: u64 = count "512";
-    /// Suggests `describe` for results of twenty maps and more.
+    /// Suggests `describe` for results of twenty or more maps.
     "collection-hint" collection_hint: bool = switch "false";
     /// Offers `lisp_debug`.
     "debug-tool" debug_tool: bool = switch "false";
-    /// For operators: `lisp_debug` shows every client the calls of all, not only its own.
+    /// For operators: `lisp_debug` shows every client the calls of all clients.
     "debug-all-owners" debug_all_owners: bool = switch "false";
-    /// Calls that `lisp_debug` remembers, 10 to 5000.
+    /// Number of calls that `lisp_debug` remembers, 10 to 5000.
     "debug-ring-size" debug_ring_size: u64 = count "500";
-    /// Largest reply of `lisp_debug`, in bytes; 4096 at least.
+    /// Maximum size of a `lisp_debug` reply in bytes; at least 4096.
     "max-debug-response-bytes" max_debug_response_bytes: u64 = count "65536";
-    /// Offers `lisp_task`: a model of the server's plans and writes programs itself. Needs upstream servers, and
+    /// Offers `lisp_task`: the server's own model plans and writes programs. Needs upstream servers, and
     /// `--aggregator-read-only` or `--agentic-allow-writes`.
     "agentic" agentic: bool = switch "false";
-    /// The model that plans, by the name that `ptc agent run --llm` takes; without it the default of the models.
+    /// Model for planning, named as in `ptc agent run --llm`; default: the default model.
     "agentic-model" agentic_model: Option<String> = text "";
-    /// No model is asked: replies come from this cassette.
+    /// Uses recorded replies from this cassette instead of a model.
     "agentic-replay" agentic_replay: Option<String> = text "";
-    /// Writes what the model is asked and what it answers to this cassette.
+    /// Records the model's requests and replies to this cassette.
     "agentic-record" agentic_record: Option<String> = text "";
-    /// Time of one task, in milliseconds.
+    /// Timeout of one task, in milliseconds.
     "agentic-task-timeout-ms" agentic_task_timeout_ms: u64 = count "45000";
-    /// Time of one request to the model, attempts after failures included, in milliseconds.
+    /// Timeout of one model request including retries, in milliseconds.
     "agentic-planner-timeout-ms" agentic_planner_timeout_ms: u64 = count "15000";
-    /// Longest reply of the model, in tokens.
+    /// Maximum length of a model reply, in tokens.
     "agentic-max-output-tokens" agentic_max_output_tokens: u64 = count "1200";
-    /// Largest answer of a task, in bytes.
+    /// Maximum size of a task's answer, in bytes.
     "agentic-max-result-bytes" agentic_max_result_bytes: u64 = count "4096";
-    /// Answers show the program that was written.
+    /// Includes the model's program in answers.
     "agentic-include-program" agentic_include_program: bool = switch "true";
-    /// Turns of a task; without it what `--agentic-subagent-config` says, or 1.
+    /// Maximum turns of a task; default: the value in `--agentic-subagent-config`, or 1.
     "agentic-max-turns" agentic_max_turns: Option<u64> = count "";
-    /// Further turns after those; without it what `--agentic-subagent-config` says, or 0.
+    /// Extra turns for retries; default: the value in `--agentic-subagent-config`, or 0.
     "agentic-retry-turns" agentic_retry_turns: Option<u64> = number "";
-    /// Tasks may write: tools that say they do are not refused.
+    /// Allows tasks to call tools that are declared as writing.
     "agentic-allow-writes" agentic_allow_writes: bool = switch "false";
     /// JSON file with `max_turns`, `retry_turns` and `system_prompt`.
     "agentic-subagent-config" agentic_subagent_config: Option<String> = text "";
-    /// File with what clients are told that tasks can do; without it a list of servers and tools.
+    /// File with the description of tasks for clients; default: a list of servers and tools.
     "agentic-capability-summary" agentic_capability_summary: Option<String> = text "";
-    /// Longest text of that kind, in bytes.
+    /// Maximum length of that description, in bytes.
     "agentic-capability-summary-max-bytes" agentic_capability_summary_max_bytes: u64 = count "800";
-    /// Traces hold what the model was asked and what it said.
+    /// Includes model requests and replies in traces.
     "agentic-trace-prompts" agentic_trace_prompts: bool = switch "false";
-    /// Serves HTTP, and not stdin and stdout.
+    /// Serves HTTP instead of stdin and stdout.
     "http" http: bool = switch "false";
-    /// Address that HTTP is served on.
+    /// Address for HTTP.
     "http-host" http_host: String = text "127.0.0.1";
-    /// Its port.
+    /// Port for HTTP.
     "http-port" http_port: u64 = count "7332";
-    /// The path of the endpoint.
+    /// Path of the MCP endpoint.
     "http-path" http_path: String = text "/mcp";
-    /// Token that clients send; 32 bytes at least.
+    /// Token that clients must send; at least 32 bytes.
     "http-auth-token" http_auth_token: Option<String> = text "";
-    /// File with more tokens, one `name:sha256(token)` per line; read again when it changes.
+    /// File with more tokens, one `name:sha256(token)` per line; reloaded when it changes.
     "http-auth-token-file" http_auth_token_file: Option<String> = text "";
-    /// File with the certificate of the server and those that vouch for it, as PEM; then HTTPS is served. Read again when it changes.
+    /// PEM file with the server's certificate chain, which turns on HTTPS; reloaded when it changes.
     "http-tls-cert" http_tls_cert: Option<String> = text "";
-    /// File with the key of the certificate, as PEM.
+    /// PEM file with the certificate's private key.
     "http-tls-key" http_tls_key: Option<String> = text "";
-    /// No token is asked for; on the loopback only.
+    /// Accepts requests without a token; only on the loopback.
     "http-disable-auth" http_disable_auth: bool = switch "false";
-    /// Origin that browsers may call from.
+    /// Origin that browsers may call from. Repeatable.
     "http-allowed-origin" http_allowed_origin: Vec<String> = list "";
-    /// May listen beyond the loopback.
+    /// Allows listening beyond the loopback.
     "http-allow-unsafe-network" http_allow_unsafe_network: bool = switch "false";
-    /// Largest body of a request, in bytes; without it as `max-frame-bytes`.
+    /// Maximum size of a request body in bytes; default: `max-frame-bytes`.
     "http-max-body-bytes" http_max_body_bytes: Option<u64> = count "";
-    /// Memory for the bodies of all requests under way, as they are once parsed, in bytes; more are refused with 503.
+    /// Memory for all request bodies in progress, counted as parsed, in bytes; further ones get 503.
     "http-max-bodies-bytes" http_max_bodies_bytes: u64 = count "134217728";
-    /// Least pace of a request's body, in bytes per second, measured over five seconds.
+    /// Minimum speed of a request body in bytes per second, measured over five seconds.
     "http-min-body-bytes-per-second" http_min_body_bytes_per_second: u64 = count "1024";
-    /// Open connections, as far as there are files for them; a new one closes the one that waits longest for a request.
+    /// Maximum open connections, within the limit on open files; a new one closes the longest idle one.
     "http-max-connections" http_max_connections: u64 = count "4096";
-    /// Open connections of one address, of one /64 with IPv6; trusted proxies have no such limit.
+    /// Maximum open connections per address (per /64 with IPv6); not for trusted proxies.
     "http-max-connections-per-address" http_max_connections_per_address: u64 = count "1024";
-    /// Address or network (`10.0.0.0/8`) of a proxy that is believed about its clients (`X-Forwarded-For`, `Forwarded`).
+    /// Address or network (`10.0.0.0/8`) of a proxy whose `X-Forwarded-For` or `Forwarded` headers are trusted.
     "http-trusted-proxy" http_trusted_proxy: Vec<String> = list "";
     /// Serves metrics for Prometheus.
     "http-metrics" http_metrics: bool = switch "false";
-    /// Their path.
+    /// Path of the metrics.
     "http-metrics-path" http_metrics_path: String = text "/metrics";
-    /// Protocol sessions at one time.
+    /// Maximum protocol sessions.
     "http-max-sessions" http_max_sessions: u64 = count "256";
-    /// Protocol sessions of one owner.
+    /// Maximum protocol sessions per owner.
     "http-max-sessions-per-owner" http_max_sessions_per_owner: u64 = count "32";
-    /// Requests of one protocol session at one time.
+    /// Maximum concurrent requests per protocol session.
     "http-max-in-flight-per-session" http_max_in_flight_per_session: u64 = count "4";
-    /// Longest life of a protocol session, in milliseconds.
+    /// Maximum lifetime of a protocol session, in milliseconds.
     "http-session-ttl-ms" http_session_ttl_ms: u64 = count "3600000";
-    /// Longest rest of a protocol session, in milliseconds.
+    /// Idle timeout of a protocol session, in milliseconds.
     "http-session-idle-timeout-ms" http_session_idle_timeout_ms: u64 = count "900000";
-    /// Longest time that a connection waits for the headers of a request, in milliseconds.
+    /// Timeout for receiving request headers, in milliseconds.
     "http-header-timeout-ms" http_header_timeout_ms: u64 = count "30000";
-    /// Longest time for reading the body of a request, in milliseconds.
+    /// Timeout for receiving a request body, in milliseconds.
     "http-request-timeout-ms" http_request_timeout_ms: u64 = count "15000";
-    /// How long calls may go on once the server is told to end, in milliseconds.
+    /// Time for running calls to finish at shutdown, in milliseconds.
     "http-shutdown-grace-ms" http_shutdown_grace_ms: u64 = count "10000";
-    /// What the instance is called in metrics; without it the name of the host.
+    /// Name of this instance in metrics; default: the host name.
     "http-instance-label" http_instance_label: Option<String> = text "";
     /// Throttles clients that send invalid tokens, by their address; valid tokens are always let in.
     "http-auth-rate-limit" http_auth_rate_limit: bool = switch "true";
@@ -352,7 +351,11 @@ settings! {
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 
-/// Every setting, in the order of the documentation: options of upstream servers stand behind the file that names them.
+/// Bytes of a file that a setting names and that is read as a whole.
+pub(crate) const MAX_FILE: u64 = 16 << 20;
+
+/// All settings, in the order of the documentation: options of upstream servers come after the file that names
+/// the servers.
 pub const FLAGS: &[Flag] = &all();
 
 const OPTION_COUNT: usize = {
@@ -410,35 +413,35 @@ impl Settings {
         }
     }
 
-    /// How much of a result clients see.
+    /// Returns the profile of replies.
     pub fn profile(&self) -> Profile {
         self.response_profile.unwrap_or(if self.debug_tool { Profile::Debug } else { Profile::Slim })
     }
 
-    /// Time of one program, in milliseconds.
+    /// Returns the time limit of one program, in milliseconds.
     pub fn program_timeout(&self, has_upstreams: bool) -> u64 {
         self.program_timeout_ms.unwrap_or(if has_upstreams { 10_000 } else { 1_000 })
     }
 
-    /// Memory of one program, in bytes.
+    /// Returns the memory limit of one program, in bytes.
     pub fn program_memory(&self, has_upstreams: bool) -> u64 {
         self.program_memory_limit_bytes.unwrap_or(if has_upstreams { 100 << 20 } else { 10 << 20 })
     }
 
-    /// Programs that run at one time.
+    /// Returns the number of programs that run at once.
     pub fn concurrent_calls(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         self.max_concurrent_calls.map_or(cores, |most| usize::try_from(most).unwrap_or(usize::MAX))
     }
 }
 
-/// A field of the settings, from text and as text.
+/// Conversion of a setting's value from and to text.
 trait FromText: Sized {
-    /// What holds without the flag.
+    /// Returns the default value.
     fn initial(text: &str) -> Self;
-    /// What a flag or a variable says.
+    /// Parses the value of a flag or variable.
     fn read(text: &str, flag: &Flag) -> Result<Self, String>;
-    /// As `--print-config` shows it.
+    /// Returns the value as `--print-config` shows it.
     fn write(&self) -> String;
 }
 

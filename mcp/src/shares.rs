@@ -1,11 +1,11 @@
-//! Memory that many clients share, none of whom can take it all.
+//! Memory budgets shared by many clients, none of whom can take all of it.
 
 use ptc_runtime::Pool;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A pool with a share for everybody who uses it, known by `K`.
+/// A pool with a share for each user, identified by `K`.
 pub struct Shares<K> {
     whole: Arc<Pool>,
     known: Mutex<HashMap<K, Weak<Pool>>>,
@@ -16,23 +16,23 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Shares { whole: Pool::new(most), known: Mutex::default() }
     }
 
-    /// Bytes that somebody has, and bytes there are.
+    /// Returns the bytes in use, and the total.
     pub fn used(&self) -> (u64, u64) {
         (self.whole.used(), self.whole.most())
     }
 
-    /// The most that one of them can have.
+    /// Returns the maximum of one share, in bytes.
     pub fn most_of_one(&self) -> u64 {
         self.whole.share().most()
     }
 
-    /// The share of one of them, for as long as somebody holds it.
+    /// Returns a user's share, which exists as long as it is held.
     pub fn of(&self, owner: &K) -> Arc<Pool> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(share) = known.get(owner).and_then(Weak::upgrade) {
             return share;
         }
-        // As many are forgotten as come, so the table is no larger than twice those that are held.
+        // Removing unused entries when the table is full keeps it below twice the number of held shares.
         if known.len() == known.capacity() {
             known.retain(|_, share| share.strong_count() > 0);
         }

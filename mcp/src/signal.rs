@@ -1,4 +1,4 @@
-//! Signals that ask a process to end.
+//! Signals that end the process.
 
 /// Waits until the process is asked to end: Ctrl-C, or on Unix a SIGTERM.
 pub async fn asked_to_end() {
@@ -13,7 +13,7 @@ pub async fn asked_to_end() {
             return;
         }
     }
-    // Without a way to hear of signals the process ends by them, as any other does.
+    // If signals cannot be caught, they end the process as usual.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

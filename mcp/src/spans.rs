@@ -1,7 +1,7 @@
-//! Spans of what is done for a client, for whoever collects them: which tool, how long, how it ended. Names and reasons
-//! are in them, programs and data never.
+//! Spans of requests and calls, for collectors: tool, duration and outcome. They contain names and reasons, but
+//! never programs or data.
 //!
-//! Nothing is measured unless somebody listens ([`crate::otlp`]).
+//! Spans cost nothing unless there is a collector ([`crate::otlp`]).
 
 use crate::otlp::{adopt, name_of};
 use crate::protocol::Revision;
@@ -9,7 +9,7 @@ use crate::reason::Reason;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-/// A request over HTTP, which may say itself what it is a part of.
+/// Creates the span of an HTTP request, which may name its own parent.
 pub fn request(method: &str, traceparent: Option<&str>) -> Span {
     let span = info_span!(
         "http.request",
@@ -21,7 +21,7 @@ pub fn request(method: &str, traceparent: Option<&str>) -> Span {
     span
 }
 
-/// One call of a tool; a part of what its client names, or else of the request it came with.
+/// Creates the span of a tool call, below the parent that its client names or else the request's span.
 pub fn call(tool: &str, revision: Revision, traceparent: Option<&str>) -> Span {
     let span = info_span!(
         "mcp.call",
@@ -36,7 +36,7 @@ pub fn call(tool: &str, revision: Revision, traceparent: Option<&str>) -> Span {
     span
 }
 
-/// What a tool of sessions does (`session.eval`, `session.start` and so on); other tools have no part of their own.
+/// Creates the span of a session tool (`session.eval`, `session.start` and so on); other tools have none.
 pub fn part(tool: &str) -> Span {
     match tool.strip_prefix("lisp_session_") {
         Some(verb) => info_span!("session", otel.name = format!("session.{verb}")),
@@ -44,12 +44,12 @@ pub fn part(tool: &str) -> Span {
     }
 }
 
-/// A stretch of a program, from where it begins or goes on to where it ends or waits for a person.
+/// Creates the span of a stretch of a program: from its start or resumption until it ends or waits for a person.
 pub fn execute() -> Span {
     info_span!("lisp.execute")
 }
 
-/// How a call ended.
+/// Records the outcome of a call.
 pub fn ended(call: &Span, reason: Option<Reason>) {
     if let Some(reason) = reason {
         call.record("error.type", reason.name());
@@ -57,7 +57,7 @@ pub fn ended(call: &Span, reason: Option<Reason>) {
     }
 }
 
-/// The name of the span we are in, as others are told it; None if nobody collects spans.
+/// Returns the W3C `traceparent` of the current span; None if spans are not collected.
 pub fn traceparent() -> Option<String> {
     let span = Span::current();
     if span.is_disabled() { None } else { name_of(&span) }

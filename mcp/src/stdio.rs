@@ -1,4 +1,4 @@
-//! The server on a pair of pipes: one message per line.
+//! The server over stdin and stdout: one message per line.
 
 mod lines;
 
@@ -13,13 +13,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-/// Answers that may wait for a client that does not read; then no further message is read.
+/// Maximum number of replies queued for a slow client; when full, no further message is read.
 const WAITING: usize = 256;
 
-/// How long calls may go on after `exit`.
+/// Time limit for calls in progress after `exit`.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
-/// Serves one client until it leaves: until `exit`, or the end of the input. Then all that is under way is given up.
+/// Serves one client until `exit` or the end of the input. Then all requests in progress are cancelled.
 ///
 /// ```
 /// use ptc_mcp::{Host, Server, Settings, protocol::Build, sessions::Owner};
@@ -59,11 +59,11 @@ pub async fn serve(
         () = service.tend() => false,
     };
     if is_told {
-        // `exit` was said: what is under way may end, and is answered.
+        // After `exit`, requests in progress may end and get their replies.
         let _ = tokio::time::timeout(EXIT_GRACE, connection.idle()).await;
     }
     connection.cancel_all();
-    // Once all who would answer are gone, the writer ends.
+    // The writer ends when all senders are gone.
     drop(client);
     let _ = tokio::time::timeout(EXIT_GRACE, connection.idle()).await;
     let _ = tokio::time::timeout(EXIT_GRACE, writer).await;
@@ -110,7 +110,7 @@ impl Peer {
     }
 
     async fn send(&self, answer: Value) {
-        // Nobody to tell: the client has closed its end.
+        // Fails if the client has closed its end.
         let _ = self.answers.send(answer).await;
     }
 
@@ -121,8 +121,8 @@ impl Peer {
             Err(error) => return self.send(error.answer(Some(&id))).await,
         };
         let mut answered = Box::pin(answer(self.service.clone(), self.answers.clone(), request, flight));
-        // As far as it goes without waiting, a request is served before the next is read: what came first is checked
-        // first, and what takes no time is answered in the order it was asked.
+        // A request runs as far as it can without waiting before the next one is read: checks happen in the
+        // order of arrival, and quick requests are answered in that order.
         if futures_util::poll!(&mut answered).is_pending() {
             tokio::spawn(answered);
         }
@@ -135,13 +135,13 @@ async fn answer(service: Arc<dyn Service>, answers: mpsc::Sender<Value>, request
         Ok(result) => frame::answer(&id, result),
         Err(error) => error.answer(Some(&id)),
     };
-    // Who cancelled does not want to hear about it any more.
+    // The client does not want a reply to a cancelled request.
     if is_handshake || !flight.cancel().is_cancelled() {
         let _ = answers.send(answer).await;
     }
 }
 
-/// The only one who writes: answers never run into each other.
+/// Writes all replies, so that they do not interleave.
 async fn write(mut output: impl AsyncWrite + Unpin, mut answers: mpsc::Receiver<Value>) {
     let mut bytes = Vec::new();
     while let Some(answer) = answers.recv().await {

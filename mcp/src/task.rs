@@ -1,8 +1,8 @@
-//! `lisp_task`: a task in words, done by a model of the server's that writes programs against upstream servers.
+//! `lisp_task`: a task in words, carried out by a model of the server that writes programs against upstream servers.
 //!
-//! A call goes through [`TaskArgs`] (what was asked) and [`Planner::run`] (an agent of few turns with the single tool
-//! `call`). What the model was asked, for how long and for how many tokens is watched on the way (`model`); what comes
-//! of it all is told in one object, the same in every profile (`outcome`).
+//! A call goes through [`TaskArgs`] (the request) and [`Planner::run`] (an agent with few turns and the single
+//! tool `call`). Requests to the model, their duration and tokens are recorded on the way (`model`); the
+//! outcome is one object, identical in every profile (`outcome`).
 
 mod args;
 mod boot;
@@ -31,15 +31,15 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What programs of a task are told besides what every agent is.
+/// Prompt for programs of a task, in addition to every agent's.
 const PROMPT: &str = include_str!("../prompts/planner.md");
 const READS: &str = "- Only read. Tools that write are refused.";
 const WRITES: &str = "- Write only what the task asks for. A program that writes must also finish: there is no further turn after it.";
 
-/// As many decimals as can be: what servers answered is not to be rounded.
+/// Maximum number of decimals: replies of servers must not be rounded.
 const DECIMALS: u32 = 15;
 
-/// Does tasks. Cheap to clone.
+/// Planner for tasks. Cheap to clone.
 #[derive(Clone)]
 pub struct Planner(Arc<Inner>);
 
@@ -51,8 +51,8 @@ struct Inner {
 }
 
 impl Planner {
-    /// A planner whose programs run with what the host gives them. `models` says which model is asked, and where its
-    /// name is looked up. The error is for whoever starts the server.
+    /// Creates a planner whose programs run in the host's environment. `models` names the model and where to
+    /// look it up. The error is for the process that starts the server.
     pub fn new(host: &Host, settings: &Settings, models: RunOptions) -> Result<Planner, String> {
         let Some(upstream) = host.upstream() else {
             return Err("--agentic needs upstream servers".to_string());
@@ -83,7 +83,7 @@ impl Planner {
             .mission_timeout(Some(settings.agentic_task_timeout_ms))
             .max_heap(Some(settings.program_memory(true)))
             .float_precision(DECIMALS)
-            // Who watches the model asks again by itself, within the time of one request.
+            // The observer of the model retries by itself, within the time limit of one request.
             .llm_retry(LlmRetry { max_attempts: 1, ..LlmRetry::default() })
             .llm_opts(Map::from_iter([("max_tokens".to_string(), json!(settings.agentic_max_output_tokens))]))
             .system_prompt(prompt)
@@ -95,32 +95,32 @@ impl Planner {
         Ok(Planner(Arc::new(Inner { agent, models, settings: settings.clone(), capabilities })))
     }
 
-    /// What clients are told that tasks can do.
+    /// Returns the description of what tasks can do, for clients.
     pub fn capabilities(&self) -> &str {
         &self.0.capabilities
     }
 
-    /// How long one task may take.
+    /// Returns the time limit of one task.
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.0.settings.agentic_task_timeout_ms)
     }
 
-    /// Why the model could not be asked now, if it could not: its key is missing, for one.
+    /// Returns why the model is not available now, such as a missing key; None if it is.
     pub fn doubt(&self) -> Option<String> {
         self.0.models.resolve_llm(None, None).err().map(|error| format!("--agentic-model: {}", error.message))
     }
 
-    /// Does a task to its end, unless it is cancelled first.
+    /// Carries out a task to its end, unless it is cancelled first.
     pub async fn run(&self, host: &Host, args: &TaskArgs, scope: &RunScope) -> Payload {
         let (Some(upstream), Some(servers)) = (host.upstream(), host.attach(None)) else {
             return refused(Reason::AgenticConfigError, "there are no upstream servers to do a task with");
         };
-        // The place that it has goes to another: most of a task is waiting for the model.
+        // Gives its slot to another program: most of a task is waiting for the model.
         scope.compute(|| ()).await;
         let settings = &self.0.settings;
         let began = Instant::now();
         let deadline = began + self.timeout();
-        // Calls end with the mission, which knows its time.
+        // Calls end with the mission, which has its own deadline.
         let servers = if settings.agentic_allow_writes { servers } else { servers.read_only() };
         scope.note_calls(servers.context());
         let log = Arc::new(Log::new(settings.agentic_trace_prompts));
@@ -151,7 +151,7 @@ impl Planner {
     }
 }
 
-/// A call that was not taken up, in the form of one that was.
+/// Builds the reply to a refused call, in the form of a task's reply.
 pub fn refused(reason: Reason, message: impl Into<String>) -> Payload {
     let mut payload = Payload::refused(reason, message);
     if let Some(answer) = &mut payload.answer {

@@ -1,4 +1,4 @@
-//! What a tool of the server is: the parts that each file of [`crate::tools`] fills in, and what a call gets and gives.
+//! Interface of the server's tools: the parts that each file of [`crate::tools`] fills in, and the calls.
 
 use crate::debug::Debug;
 use crate::eval::Evaluator;
@@ -12,28 +12,28 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// A tool.
+/// One tool of the server.
 pub(crate) struct Tool {
     pub name: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// Whether a server with these settings has it.
+    /// Returns whether a server with these settings offers the tool.
     pub is_offered: fn(&Offer<'_>) -> bool,
-    /// Text for models. What servers say about themselves is not ours, and stands last.
+    /// Description for models. Texts from servers are untrusted and come last.
     pub description: fn(&Offer<'_>) -> String,
     pub hints: fn(&Offer<'_>) -> Hints,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input: fn() -> Value,
-    /// JSON Schema of its structured results, where the profile has them.
+    /// JSON Schema of structured results, if the profile has them.
     pub output: fn(&Offer<'_>) -> Option<Value>,
-    /// Reason told for arguments that are no object.
+    /// Reason for refusing arguments that are not an object.
     pub args_reason: Reason,
-    /// Whether traces, spans and the record of calls have its calls.
+    /// True if its calls appear in traces, spans and the record of calls.
     pub is_recorded: bool,
     pub run: fn(ToolCall<'_>) -> Work,
 }
 
-/// The settings and surroundings that decide which tools there are and what is said about them.
+/// Settings and context that determine which tools are offered, and their descriptions.
 pub(crate) struct Offer<'o> {
     pub settings: &'o Settings,
     /// Text about upstream servers, if there are any.
@@ -74,12 +74,12 @@ impl Hints {
 pub(crate) struct ToolCall<'c> {
     pub args: Map<String, Value>,
     pub owner: &'c Owner,
-    /// Bytes that the protocol puts around the result.
+    /// Size of the protocol's frame around the result, in bytes.
     pub frame_bytes: usize,
     pub server: &'c Parts,
 }
 
-/// The parts of the server that tools work with.
+/// Parts of the server that tools use.
 pub(crate) struct Parts {
     pub settings: Settings,
     pub host: Host,
@@ -88,13 +88,13 @@ pub(crate) struct Parts {
     pub debug: Option<Debug>,
 }
 
-/// What a call needs to be done.
+/// Work that a call requires.
 pub(crate) enum Work {
-    /// Nothing any more.
+    /// None: the call is done.
     Done(Box<Payload>),
-    /// A thread that may wait for a disk.
+    /// Work on a thread that may block on disk access.
     Blocking(Box<dyn FnOnce() -> Payload + Send>),
-    /// A permit, and a thread to compute on.
+    /// A program, which needs a permit and a slot for computing.
     Program(ProgramWork),
 }
 
@@ -104,16 +104,16 @@ impl Work {
     }
 }
 
-/// One stretch of a program, from where it begins or goes on to where it ends or waits for a person.
+/// One stretch of a program, from its start or resumption until it ends or waits for a person.
 pub(crate) type Job = Box<dyn FnOnce(RunScope) -> BoxFuture<'static, ProgramState> + Send>;
 
-/// A program that is ready to run.
+/// A program ready to run.
 pub(crate) struct ProgramWork {
     pub job: Job,
-    /// Time it has.
+    /// Remaining time.
     pub left: Duration,
-    /// Whether a person may be asked to approve its calls; without that they are denied.
+    /// True if a person may be asked to approve its calls; otherwise such calls are denied.
     pub may_ask: bool,
-    /// Form of a refusal.
+    /// Function that builds a refusal.
     pub refusal: fn(Reason, String) -> Payload,
 }

@@ -1,5 +1,5 @@
-//! The tools of the server. Each is one file: its name, what clients and models are told about it, its arguments, and
-//! how it is run. A new one is a file and a row of `TOOLS`.
+//! The tools of the server. Each has a file with its name, description, arguments and function. To add a tool,
+//! add a file and a row of `TOOLS`.
 
 mod debug;
 mod eval;
@@ -16,7 +16,7 @@ mod task;
 
 use crate::tool::Tool;
 
-/// Every tool, in the order of the list.
+/// All tools, in the order of the list.
 pub(crate) static TOOLS: &[Tool] = &[
     eval::TOOL,
     task::TOOL,
@@ -30,7 +30,7 @@ pub(crate) static TOOLS: &[Tool] = &[
     session_close::TOOL,
 ];
 
-/// The names of all tools, offered or not.
+/// Returns the names of all tools, offered or not.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     TOOLS.iter().map(|tool| tool.name)
 }

@@ -1,7 +1,7 @@
-//! Trace files: one for each call, in a folder.
+//! Trace files: one per call, in a folder.
 //!
-//! A file is begun when the call is, under a name that ends in `-pending`, and gets its name when the call is over: what a
-//! crash leaves behind is told apart. A thread of its own writes them; nothing that goes wrong there reaches a call.
+//! A file is created when its call begins, with a name ending in `-pending`, and renamed when the call ends, so
+//! files left by a crash are recognizable. A thread writes the files; its failures never affect a call.
 
 use crate::debug::{Record, StoredCall};
 use crate::moment::iso;
@@ -20,19 +20,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::SystemTime;
 
-/// Lines that wait to be written; calls that come when there is no more room are not traced.
+/// Maximum number of messages waiting to be written; when full, new calls are not traced.
 const MAX_QUEUED: usize = 1_000;
 
 enum TraceMessage {
     Began(u64, Box<Record>),
     Ended(u64, Box<Record>),
-    /// Nobody waited for the end.
+    /// The call was abandoned.
     Dropped(u64),
-    /// Everything before this is written.
+    /// Replied to when everything sent before is written.
     Flush(SyncSender<()>),
 }
 
-/// Where calls are traced. Clones are the same.
+/// Writer of trace files. Clones share it.
 #[derive(Clone)]
 pub struct Traces {
     told: SyncSender<TraceMessage>,
@@ -40,8 +40,8 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// The folder the settings name, if they do. The error is for whoever starts the server.
-    /// Every trace begins with the identities of the preludes that programs have.
+    /// Opens the folder named in the settings; None if they name none. Every trace begins with the identities
+    /// of the preludes that programs have. The error is for the process that starts the server.
     pub fn new(
         settings: &Settings,
         redactor: Option<Arc<Redactor>>,
@@ -61,14 +61,14 @@ impl Traces {
         Ok(Some(Traces { told, next: Arc::default() }))
     }
 
-    /// A call begins. What is told of it has no payload yet.
+    /// Begins the trace of a call, whose payload is still empty.
     pub fn begin(&self, call: Record) -> Open {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let is_told = self.told.try_send(TraceMessage::Began(number, Box::new(call))).is_ok();
         Open { traces: is_told.then(|| self.clone()), number }
     }
 
-    /// Waits until all that was told is written.
+    /// Waits until everything sent before is written.
     pub fn flush(&self) {
         let (done, wait) = sync_channel(1);
         if self.told.send(TraceMessage::Flush(done)).is_ok() {
@@ -77,14 +77,14 @@ impl Traces {
     }
 }
 
-/// A call that is traced.
+/// A call being traced.
 pub struct Open {
     traces: Option<Traces>,
     number: u64,
 }
 
 impl Open {
-    /// The call is over.
+    /// Ends the trace of the call.
     pub fn end(mut self, call: Record) {
         if let Some(traces) = self.traces.take() {
             let _ = traces.told.try_send(TraceMessage::Ended(self.number, Box::new(call)));
@@ -111,7 +111,7 @@ struct Writer {
 
 struct Pending {
     file: File,
-    /// The name without its end.
+    /// Name without its ending.
     stem: String,
     began: SystemTime,
 }
@@ -192,7 +192,7 @@ impl Writer {
         )
     }
 
-    /// Makes room for one more file.
+    /// Deletes the oldest files, to make room for one more.
     fn prune(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.dir)? {
@@ -214,7 +214,7 @@ impl Writer {
     }
 }
 
-/// A file of a name that nobody has: two calls may have the same id at the same time.
+/// Creates a file with an unused name: concurrent calls may have equal ids.
 fn create(dir: &Path, time: &str, hash: &str) -> io::Result<(String, File)> {
     for attempt in 0..1_000 {
         let stem = match attempt {

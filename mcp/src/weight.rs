@@ -1,25 +1,25 @@
-//! Memory that JSON takes once it is parsed: objects are trees whose smallest node has room for eleven entries, so
-//! `{"":0}` takes a hundred times its length.
+//! Memory of parsed JSON: objects are trees whose smallest node has room for eleven entries, so `{"":0}` takes
+//! a hundred times its length.
 
 use serde_json::{Map, Value};
 
 const NODE: usize = 640;
 const NODE_ENTRIES: usize = 11;
-/// A share of a node: they are at least half full.
+/// Memory of a further entry: its share of a node that may be only half full.
 const ENTRY: usize = 128;
 const ARRAY: usize = 128;
-/// Twice the size of a value, since arrays double as they grow.
+/// Memory of an item: twice the size of a value, because arrays double as they grow.
 const ITEM: usize = 64;
 const STRING: usize = 32;
 
-/// The parser refuses what is nested deeper.
+/// Nesting depth beyond which the parser refuses.
 const DEPTH: usize = 128;
 
-/// Bytes of a text once it is parsed, at most.
+/// Returns an upper bound for the memory of a text after parsing, in bytes.
 pub(crate) fn of_text(text: &[u8]) -> usize {
     let mut bytes = 0usize;
     let (mut is_string, mut is_escaped) = (false, false);
-    // Open brackets: the entries of an object so far; None for an array.
+    // Open brackets: the number of entries so far for objects; None for arrays.
     let mut open: Vec<Option<usize>> = Vec::with_capacity(DEPTH);
     for byte in text {
         if is_string {
@@ -63,7 +63,7 @@ pub(crate) fn of_text(text: &[u8]) -> usize {
     bytes
 }
 
-/// Bytes of values that were parsed.
+/// Returns the memory of parsed values, in bytes.
 pub(crate) fn of_entries(entries: &Map<String, Value>) -> usize {
     let nodes = if entries.is_empty() { 0 } else { NODE };
     let more = entries.len().saturating_sub(NODE_ENTRIES).saturating_mul(ENTRY);
@@ -72,7 +72,7 @@ pub(crate) fn of_entries(entries: &Map<String, Value>) -> usize {
     })
 }
 
-/// Recurses as deep as the parser does.
+/// Returns the memory of one value; recurses as deep as the parser does.
 fn of_value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -95,7 +95,7 @@ mod tests {
         assert!(small > 2 * 640, "{small}");
         let wide = format!("{{{}}}", vec![r#""k":0"#; 1000].join(","));
         assert!(of_text(wide.as_bytes()) > 1000 * 128, "entries beyond the first node");
-        // Marks in strings are letters.
+        // Brackets within strings are just characters.
         let text = format!(r#""{}\"[[[""#, "{[,:".repeat(1000));
         assert!(of_text(text.as_bytes()) < text.len() + 100);
     }

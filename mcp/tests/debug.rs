@@ -1,4 +1,4 @@
-//! `lisp_debug`: what is recorded, and what is told of it.
+//! `lisp_debug`: recording and lookup of calls.
 #![allow(missing_docs)]
 
 use ptc_mcp::debug::{Debug, Record};
@@ -26,7 +26,7 @@ fn owner() -> Owner {
     Owner::new("me")
 }
 
-/// A call so many seconds ago.
+/// Creates a call that ended this many seconds ago.
 fn call(id: &str, ago: u64, payload: Payload) -> Record {
     let args = json!({"program": "(+ 1 2)", "context": {"rows": [1, 2, 3]}});
     let mut record = Record::new(&owner(), &json!(id), "lisp_eval", args.as_object().unwrap(), &payload);
@@ -295,7 +295,7 @@ fn the_ring_has_a_size_in_bytes_and_each_record_too() {
     };
     for _ in 0..60 {
         debug.recorder().record(program(200 << 10));
-        // Calls are kept while others come in; more than a thousand would not wait.
+        // Wait until calls are stored; the queue holds only a thousand.
         ask(&debug, json!({"op": "stats"}));
     }
     let count = ask(&debug, json!({"op": "stats"}))["ring_count"].as_u64().unwrap();
@@ -377,7 +377,7 @@ fn secrets_are_nowhere() {
             ..Payload::default()
         };
         let mut record = call("a", 1, payload);
-        // Cut in two by the preview, it would be found by nobody.
+        // The preview cuts the secret in two, so scrubbing after that would miss it.
         record.args.insert("program".to_string(), json!(format!("{}{CANARY}", "x".repeat(250))));
         record.args.insert("context".to_string(), json!({"k": CANARY}));
         debug.recorder().record(record);
@@ -389,7 +389,7 @@ fn secrets_are_nowhere() {
     }
 }
 
-/// The whole frame, as it would be sent.
+/// Returns the size of the whole message as it would be sent, and the structured content.
 fn frame(debug: &Debug, args: Value) -> (usize, Value) {
     let around = r#"{"jsonrpc":"2.0","id":7,"result":}"#.len();
     let payload = debug.call(args.as_object().unwrap(), &owner(), around);
@@ -419,7 +419,7 @@ fn answers_have_a_size_and_shrink_in_order() {
     assert_eq!(stats["upstream_calls"], json!({"total": 800, "ok": 800, "by_reason": {}}));
     let (size, recent) = frame(&debug, json!({"op": "recent", "limit": 40}));
     assert!(size <= 4_096, "{size}");
-    // The newest are there, and as many as fit.
+    // The newest calls are there, as many as fit.
     assert_eq!(recent["calls"][0]["request_id"], "39");
     let shown = recent["count"].as_u64().unwrap();
     assert!(shown >= 2 && recent["omitted_calls"] == 40 - shown, "{recent}");
@@ -441,7 +441,7 @@ fn load_is_shed_and_nobody_waits() {
     }
     let count = ask(&debug, json!({"op": "stats"}))["ring_count"].as_u64().unwrap();
     assert!((1..=5_000).contains(&count), "{count}");
-    // Whoever still has a recorder may use it.
+    // A recorder outlives the debugger without harm.
     drop(debug);
     recorder.record(call("late", 1, ok()));
 }

@@ -1,4 +1,4 @@
-//! `lisp_eval` without a transport: what is asked, what comes of it, what a client sees.
+//! `lisp_eval` without a transport: arguments, outcomes and replies.
 #![allow(missing_docs)]
 
 use ptc_mcp::args::EvalArgs;
@@ -80,7 +80,7 @@ fn every_way_to_fail_has_its_reason() {
     let payload = program("(println 1) (fail {:reason :no_rows})");
     assert_eq!(payload.result.as_deref(), Some("{:reason :no_rows}"));
     assert_eq!(payload.prints, ["1"]);
-    // A program does not choose what its failure is called.
+    // A program cannot choose its failure's reason.
     let payload = program("(fail {:reason \"timeout\" :details {:code \"timeout\"}})");
     assert_eq!(payload.reason, Some(Reason::Fail));
 }
@@ -165,7 +165,7 @@ fn what_is_too_large_is_an_excerpt_that_can_be_read_and_says_how_to_get_more() {
     let text = payload.reply(Profile::Slim).text;
     let (value, notes) = text.strip_prefix("user=> ").unwrap().split_once('\n').unwrap();
     assert!(text.len() <= 33 << 10, "{}", text.len());
-    // The text, comments and all, is a program whose value is the excerpt.
+    // The text, including comments, is a program whose value is the excerpt.
     let read = program(&format!("{value}\n{}", notes.trim_end_matches("[truncated]")));
     assert_eq!(read.value.unwrap().json.unwrap()["total"], 20_000);
     assert!(notes.contains("; left out: 18000 of 20000 items at [:rows]"), "{notes}");
@@ -237,7 +237,7 @@ fn a_failure_has_warnings_too_and_more_than_three_are_counted() {
         reply.text
     );
     assert_eq!(reply.structured.unwrap()["warnings"].as_array().unwrap().len(), 4);
-    // A value that does not fit the schema.
+    // The value does not match the schema.
     let payload = call(json!({"program": "(+ 1 2))", "output_schema": {"type": "string"}}));
     assert_eq!(
         (payload.reason, &payload.warnings[..]),

@@ -1,4 +1,4 @@
-//! How large replies are, whatever is in them.
+//! Size limits of replies, for any content.
 #![allow(missing_docs)]
 
 use ptc_mcp::{Payload, Profile, Reason};
@@ -49,7 +49,7 @@ fn a_validated_value_is_exact_or_absent() {
         (&json!(60_001), &json!(true))
     );
     assert_eq!(large["validated_preview"].as_str().unwrap().chars().count(), 1024);
-    // The text of slim replies has it, where nothing else shows the value.
+    // Slim replies show it as text, because they have no other form of the value.
     assert_eq!(of(3).reply(Profile::Slim).text, "[7,7,7]");
 }
 

@@ -1,4 +1,4 @@
-//! Flags, environment, defaults.
+//! Settings from flags, environment and defaults.
 #![allow(missing_docs)]
 
 use ptc_mcp::settings::{FLAGS, Flag, Kind, Origin};
@@ -38,7 +38,7 @@ fn numbers_must_be_whole_and_above_zero() {
             format!("--max-sessions / PTC_RUNNER_MCP_MAX_SESSIONS must be a positive integer, got: {text:?}");
         assert_eq!(found, [wanted]);
     }
-    // Numbers for HTTP count where there is HTTP.
+    // Numbers for HTTP matter only if HTTP is on.
     assert!(Settings::resolve(["--http-port=x"], |_| None).unwrap().warnings[0].contains("--http-port"));
     assert!(problems(&["--http", "--http-disable-auth", "--http-port=x"])[0].contains("--http-port"));
 }

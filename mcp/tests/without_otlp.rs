@@ -1,5 +1,5 @@
-//! Built without the feature `otlp`: whoever asks for spans is told why there are none. `.ci/run without_features` builds it
-//! like that.
+//! Builds without the feature `otlp`: starting an exporter fails with that reason. `.ci/run without_features`
+//! builds it like that.
 #![cfg(not(feature = "otlp"))]
 
 use ptc_mcp::otlp::Exporter;

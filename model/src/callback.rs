@@ -1,4 +1,4 @@
-//! A closure as a model.
+//! Closures as models.
 
 use crate::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
 use futures_util::FutureExt;
@@ -34,15 +34,15 @@ enum Kind {
 }
 
 impl Callback {
-    /// A closure that blocks while it works. It runs on a thread for such work, so that deadlines hold for
-    /// whoever waits; a call that nobody waits for any more ends when the closure does.
+    /// Makes a model from a closure that blocks. The closure runs on a thread for blocking work, so that callers can
+    /// give up at their deadline; an abandoned call ends when the closure returns.
     pub fn blocking<T: Into<LlmResponse>>(
         call: impl Fn(&LlmRequest) -> Result<T, LlmError> + Send + Sync + 'static,
     ) -> Callback {
         Callback(Kind::Blocking(Arc::new(move |request| call(request).map(Into::into))))
     }
 
-    /// An async closure.
+    /// Makes a model from an async closure.
     pub fn waiting<T, F>(call: impl Fn(LlmRequest) -> F + Send + Sync + 'static) -> Callback
     where
         T: Into<LlmResponse>,
@@ -81,7 +81,7 @@ impl Model for Callback {
     }
 }
 
-/// What a future gives, or that it panicked.
+/// Awaits a call, turning a panic into an error.
 pub(super) async fn caught(call: impl Future<Output = Answer> + Send) -> Answer {
     AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
 }

@@ -1,7 +1,6 @@
 //! Conversations in files: recorded once from a real model, then played without one.
 //!
-//! A cassette is a text of JSON lines. The first says what it is, each other one holds a request and
-//! what became of it:
+//! A cassette is a text of JSON lines. The first line identifies it; every other line holds a request and its outcome:
 //!
 //! ```json
 //! {"cassette":1}
@@ -19,11 +18,11 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The version of the format.
+/// Version of the format.
 const VERSION: u32 = 1;
-/// Bytes at the beginning of a file that tell whether it is a cassette.
+/// Bytes at the beginning of a file that show whether it is a cassette.
 const HEAD_BYTES: u64 = 256;
-/// How large a cassette may be, in bytes.
+/// Maximum size of a cassette, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -54,7 +53,7 @@ impl fmt::Display for CassetteError {
 
 impl std::error::Error for CassetteError {}
 
-/// Asks another model, and writes down what it was asked and what it answered.
+/// A model that asks another model and records its requests and replies.
 ///
 /// ```
 /// use ptc_model::{LlmRequest, Model, Recorder, Replay, Scripted};
@@ -76,8 +75,8 @@ pub struct Recorder<M, W = File> {
 }
 
 impl<M: Model> Recorder<M> {
-    /// Writes to this file, which is made anew. A file that is there must be a cassette, or empty: files of tests say where
-    /// cassettes are, and not every file of tests was written by whoever runs it.
+    /// Records to this file, replacing its content. An existing file must be a cassette or empty: test files name the
+    /// paths of cassettes, and whoever runs a test file need not be its author.
     pub fn create(model: M, path: impl AsRef<Path>) -> Result<Recorder<M>, CassetteError> {
         let path = path.as_ref();
         let failed =
@@ -92,11 +91,11 @@ impl<M: Model> Recorder<M> {
     }
 }
 
-/// True if nothing is lost with what is in this place.
+/// Returns whether replacing the file at this path loses nothing but a cassette.
 fn may_be_replaced(path: &Path) -> std::io::Result<bool> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
-        // Pipes and terminals hold nothing.
+        // Pipes and terminals hold no content to lose.
         Ok(about) if !about.is_file() => return Ok(true),
         about => about?,
     };
@@ -107,19 +106,19 @@ fn may_be_replaced(path: &Path) -> std::io::Result<bool> {
 }
 
 impl<M: Model, W: Write + Send> Recorder<M, W> {
-    /// Writes there.
+    /// Records to this writer.
     pub fn to_writer(model: M, to: W) -> Result<Recorder<M, W>, CassetteError> {
         let recorder = Recorder { model, to: Arc::new(Mutex::new(to)) };
         recorder.write(&Head { cassette: VERSION }).map_err(|error| CassetteError(error.message))?;
         Ok(recorder)
     }
 
-    /// Writes what another model is asked to the same place.
+    /// Wraps another model that is recorded to the same place.
     pub fn also<N: Model>(&self, model: N) -> Recorder<N, W> {
         Recorder { model, to: self.to.clone() }
     }
 
-    /// One line, whole: calls may end at the same time.
+    /// Writes one whole line at once: calls may end at the same time.
     fn write(&self, line: &impl Serialize) -> Result<(), LlmError> {
         let failed = |error: &dyn fmt::Display| LlmError::from(format!("the recording failed: {error}"));
         let mut text = serde_json::to_string(line).map_err(|error| failed(&error))?;
@@ -153,8 +152,7 @@ fn as_json(request: &LlmRequest) -> Result<Value, LlmError> {
         .map_err(|error| LlmError::from(format!("the request cannot be written: {error}")))
 }
 
-/// A request without what no answer depends on: a cassette need not be recorded anew because a provider is asked to
-/// keep something at hand.
+/// Drops the parts of a request that no reply depends on: changed cache settings do not require a new recording.
 fn compared(mut request: Value) -> Value {
     if let Some(cache) = request.get_mut("cache") {
         *cache = false.into();
@@ -162,9 +160,9 @@ fn compared(mut request: Value) -> Value {
     request
 }
 
-/// Answers from a cassette. A request gets the first unused answer that was recorded for exactly that
-/// request, so parallel agents may ask in any order; any other request is an error that shows where it
-/// differs from the next one recorded. Clones share what is used.
+/// A model that replies from a cassette. A request gets the first unused reply that was recorded for exactly that
+/// request, so parallel agents may ask in any order; any other request is an error that shows its difference from the
+/// next recorded one. Clones share the record of used replies.
 #[derive(Clone)]
 pub struct Replay(Arc<Tape>);
 
@@ -174,7 +172,7 @@ struct Tape {
 }
 
 impl Replay {
-    /// From a file.
+    /// Reads a cassette from a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Replay, CassetteError> {
         let path = path.as_ref();
         let failed = |error: &dyn fmt::Display| CassetteError(format!("{}: {error}", path.display()));
@@ -184,13 +182,13 @@ impl Replay {
         Replay::parse(&text).map_err(|error| failed(&error))
     }
 
-    /// From text.
+    /// Reads a cassette from text.
     pub fn parse(text: &str) -> Result<Replay, CassetteError> {
         if text.len() as u64 > MAX_FILE {
             return Err(CassetteError(format!("a cassette has at most {MAX_FILE} bytes")));
         }
         let mut rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
-        // A list would do for a struct, too.
+        // serde would also read a JSON list as the struct.
         let head = rows.next().filter(|(_, row)| row.trim_start().starts_with('{'));
         let head = head.and_then(|(_, row)| serde_json::from_str::<Head>(row).ok());
         match head {
@@ -218,7 +216,7 @@ impl Replay {
         Ok(Replay(Arc::new(Tape { lines, used })))
     }
 
-    /// How many answers are left.
+    /// Returns the number of unused replies.
     pub fn left(&self) -> usize {
         let used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.iter().filter(|used| !**used).count()
@@ -238,7 +236,7 @@ impl Replay {
                     diff(&self.0.lines[i].request, &asked)
                 ),
             };
-            // A request that is not there now is not there later either.
+            // The cassette never changes, so a retry cannot help.
             return Err(LlmError::new(ErrorKind::Unsupported, message).cause("cassette_mismatch"));
         };
         used[i] = true;

@@ -1,4 +1,4 @@
-//! Models in files.
+//! Configuration of models in files.
 
 use crate::Prices;
 use crate::providers::{PROVIDERS, provider};
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How long a file may be, in bytes.
+/// Maximum length of a file, in bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// The table of models, as a file has it.
+/// Table of models, as files spell it.
 ///
 /// ```
 /// let config = ptc_model::RegistryConfig::from_toml(r#"
@@ -30,54 +30,54 @@ const MAX_FILE: usize = 1 << 20;
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RegistryConfig {
-    /// Whose models aliases mean; otherwise the variable `LLM_DEFAULT_PROVIDER` says.
+    /// Provider whose models aliases name; the variable `LLM_DEFAULT_PROVIDER` if unset.
     pub default_provider: Option<String>,
-    /// The model of hosts that name none.
+    /// Model for hosts that name none.
     pub default_model: Option<String>,
     /// Models by name.
     pub models: BTreeMap<String, ModelConfig>,
-    /// Short names: what each provider calls that model.
+    /// Aliases: for each, the model's name at each provider.
     pub aliases: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// One model.
+/// Configuration of one model.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
-    /// The provider.
+    /// Name of the provider.
     pub adapter: String,
-    /// The model, as the provider names it.
+    /// Name of the model at the provider.
     pub model: String,
-    /// The longest reply, in tokens.
+    /// Maximum reply length, in tokens.
     pub max_tokens: Option<u32>,
-    /// How much is left to chance.
+    /// Sampling temperature: the randomness of replies.
     pub temperature: Option<f64>,
-    /// What tokens cost.
+    /// Prices of tokens.
     pub prices: Option<Prices>,
-    /// Where the provider is, if elsewhere. A query goes with every request; nothing prints it.
+    /// Base URL, if not the provider's own. A query is sent with every request; nothing prints it.
     pub base_url: Option<String>,
-    /// The environment variable with its key, if another.
+    /// Environment variable of the key, if not the provider's usual one.
     pub key_env: Option<String>,
-    /// The header that carries the key, if not the provider's usual one; `authorization` carries it behind `Bearer`.
+    /// Header for the key, if not the provider's usual one; `authorization` carries it behind `Bearer`.
     pub key_header: Option<String>,
-    /// More headers of every request. Nothing prints their values.
+    /// Additional headers of every request. Nothing prints their values.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Headers whose values stand in environment variables: those that are secret.
+    /// Headers whose values are read from environment variables: the secret ones.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
-    /// How long a reply may take, in milliseconds.
+    /// Time limit for one reply, in milliseconds.
     pub timeout: Option<u64>,
-    /// How large a reply may be, in bytes.
+    /// Maximum size of a reply, in bytes.
     pub max_response_bytes: Option<usize>,
-    /// Whether the provider is asked to keep answers to a JSON schema; yes if unset.
+    /// Flag: the provider is asked to keep to the JSON schema; true if unset.
     pub json_schema: Option<bool>,
-    /// Whether the provider is asked to keep the system message and what comes before it at hand; no if unset.
+    /// Flag: the provider is asked to cache the system message and everything before it; false if unset.
     pub prompt_cache: Option<bool>,
 }
 
 impl ModelConfig {
-    /// A model of this provider, with every option at its default.
+    /// Returns a model of this provider with default options.
     pub fn new(adapter: impl Into<String>, model: impl Into<String>) -> ModelConfig {
         ModelConfig {
             adapter: adapter.into(),
@@ -98,7 +98,7 @@ impl ModelConfig {
     }
 }
 
-/// An address with a query, and headers, may hold keys.
+/// Hides queries of addresses and values of headers, which may hold keys.
 impl fmt::Debug for ModelConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let address = self.base_url.as_deref().map(|url| if url.contains(['@', '?']) { "…" } else { url });
@@ -111,7 +111,7 @@ impl fmt::Debug for ModelConfig {
     }
 }
 
-/// A table of models that cannot be used.
+/// An error in a table of models.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError(String);
 
@@ -124,7 +124,7 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl RegistryConfig {
-    /// From the text of a TOML file.
+    /// Reads the text of a TOML file.
     pub fn from_toml(text: &str) -> Result<RegistryConfig, ConfigError> {
         if text.len() > MAX_FILE {
             return Err(ConfigError(format!("a table of models has at most {MAX_FILE} bytes")));
@@ -134,7 +134,7 @@ impl RegistryConfig {
         Ok(config)
     }
 
-    /// Whether every provider is one and every number makes sense.
+    /// Checks that all providers are known and all numbers make sense.
     pub fn check(&self) -> Result<(), ConfigError> {
         let known = |place: String, name: &str| match provider(name) {
             Some(_) => Ok(()),
@@ -179,11 +179,11 @@ impl RegistryConfig {
     }
 }
 
-/// Where the text is wrong and why, but not what stands there: that may be an address or a header with a key.
+/// Reports position and reason, but not the text there: that may be an address or a header with a key.
 fn unread(text: &str, error: &toml::de::Error) -> ConfigError {
     let before = error.span().and_then(|span| text.get(..span.start));
     let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-    // A text where something else should be is repeated in the message.
+    // The parser's message repeats a text that stands where another type is expected.
     let message = error.message();
     let (before, after) = match (message.find("string \""), message.rfind("\", expected")) {
         (Some(start), Some(end)) if start < end => (&message[..start + "string".len()], &message[end + 1..]),

@@ -1,14 +1,14 @@
-//! Where two JSON values differ, in words.
+//! Differences between two JSON values, in words.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How many differences are told.
+/// Maximum number of differences shown.
 const TOLD: usize = 6;
-/// How much of a text is shown from where it differs, in characters.
+/// Characters of a text shown from the first difference on.
 const SHOWN: usize = 60;
 
-/// The first differences, one per line: path, then what was and what is.
+/// Lists the first differences, one per line: path, old value, new value.
 pub(super) fn diff(was: &Value, is: &Value) -> String {
     let mut found = Vec::new();
     walk("", was, is, &mut found);
@@ -21,7 +21,7 @@ pub(super) fn diff(was: &Value, is: &Value) -> String {
     text
 }
 
-/// Requests nest as deep as their schemas, which JSON readers keep below 128.
+/// Recursion is bounded: requests nest as deep as their schemas, which JSON readers keep below 128 levels.
 fn walk(path: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
     let here = if path.is_empty() { "request" } else { path };
     match (was, is) {
@@ -69,7 +69,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// A text from this character on, quoted, with marks where it is cut.
+/// Quotes a text from this character on, marking cuts with `…`.
 fn part(text: &str, from: usize) -> String {
     let shown: String = text.chars().skip(from).take(SHOWN).collect();
     let before = if from > 0 { "…" } else { "" };

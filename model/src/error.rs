@@ -1,10 +1,10 @@
-//! Why there is no reply.
+//! Errors of model calls.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What kind of failure.
+/// The kind of failure of a model call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -21,9 +21,9 @@ pub enum ErrorKind {
     ClientError,
     /// The code of a client panicked.
     Exception,
-    /// The reply is none that can be read, or larger than allowed.
+    /// The reply cannot be read, or is larger than allowed.
     BadReply,
-    /// The client cannot do what was asked of it.
+    /// The client does not support the request.
     Unsupported,
     /// There is no such model.
     ModelNotFound,
@@ -36,7 +36,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The name by which `retryable_errors` picks failures.
+    /// Returns the class by which `retryable_errors` selects failures.
     pub fn class(self) -> &'static str {
         match self {
             ErrorKind::RateLimit => "rate_limit",
@@ -50,7 +50,7 @@ impl ErrorKind {
         }
     }
 
-    /// The reason with which a mission ends.
+    /// Returns the reason with which a mission ends.
     pub fn reason(self) -> &'static str {
         match self {
             ErrorKind::ModelNotFound => "model_not_found",
@@ -59,7 +59,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether asking again could help with failures of this kind.
+    /// Returns whether a retry could help with failures of this kind.
     pub fn may_pass(self) -> bool {
         !matches!(
             self,
@@ -70,7 +70,7 @@ impl ErrorKind {
         )
     }
 
-    /// The kind of an HTTP status.
+    /// Returns the kind of an HTTP status.
     pub fn of_status(status: u16) -> ErrorKind {
         match status {
             429 => ErrorKind::RateLimit,
@@ -82,11 +82,11 @@ impl ErrorKind {
     }
 }
 
-/// The classes of failures: what `retryable_errors` may name.
+/// Classes of failures that `retryable_errors` may name.
 pub const CLASSES: [&str; 6] =
     ["rate_limit", "server_error", "timeout", "client_error", "exception", "unknown"];
 
-/// Names that providers have for failures that do not pass.
+/// Providers' names for permanent failures.
 const FINAL_CAUSES: [&str; 7] = [
     "invalid_request_error",
     "authentication_error",
@@ -97,7 +97,7 @@ const FINAL_CAUSES: [&str; 7] = [
     "insufficient_quota",
 ];
 
-/// Why there is no reply. Holds no keys.
+/// Error of a model call. Holds no keys.
 ///
 /// ```
 /// use ptc_model::{ErrorKind, LlmError};
@@ -108,63 +108,63 @@ const FINAL_CAUSES: [&str; 7] = [
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LlmError {
-    /// What kind of failure.
+    /// Kind of failure.
     pub kind: ErrorKind,
-    /// What happened, and what would help.
+    /// Description of the failure, and of what would help.
     pub message: String,
-    /// The HTTP status, if there was one.
+    /// HTTP status, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What the provider, or the registry, calls it.
+    /// Name of the failure at the provider or in the registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// How long the provider wants to be left alone.
+    /// Waiting time that the provider asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
-    /// How many requests failed before this one.
+    /// Number of requests that failed before this one.
     #[serde(skip)]
     pub retries: u32,
 }
 
 impl LlmError {
-    /// Of this kind, with this message.
+    /// Returns an error of this kind, with this message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> LlmError {
         LlmError { kind, message: message.into(), status: None, cause: None, retry_after: None, retries: 0 }
     }
 
-    /// The same with an HTTP status.
+    /// Adds an HTTP status.
     #[must_use]
     pub fn status(mut self, status: u16) -> LlmError {
         self.status = Some(status);
         self
     }
 
-    /// The same with the name that the provider or the registry has for it.
+    /// Adds the name that the provider or the registry has for the failure.
     #[must_use]
     pub fn cause(mut self, cause: impl Into<String>) -> LlmError {
         self.cause = Some(cause.into());
         self
     }
 
-    /// The same with a time to wait.
+    /// Adds a waiting time.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> LlmError {
         self.retry_after = Some(wait);
         self
     }
 
-    /// The name by which `retryable_errors` picks it.
+    /// Returns the class by which `retryable_errors` selects the failure.
     pub fn class(&self) -> &'static str {
         self.kind.class()
     }
 
-    /// The reason with which a mission ends.
+    /// Returns the reason with which a mission ends.
     pub fn reason(&self) -> &'static str {
         self.kind.reason()
     }
 
-    /// Whether asking the same again could help. What the provider refused as wrong, unauthorised or unknown stays so,
-    /// as does a quota that is used up.
+    /// Returns whether a retry of the same request could help. Requests refused as wrong, unauthorised or unknown stay
+    /// refused, and a used-up quota stays used up.
     ///
     /// ```
     /// use ptc_model::{ErrorKind, LlmError};
@@ -173,7 +173,7 @@ impl LlmError {
     /// ```
     pub fn may_pass(&self) -> bool {
         let is_final_status = matches!(self.status, Some(400..=407 | 410..=417 | 422 | 431 | 451));
-        // Errors within a stream have a name and no status.
+        // Errors inside a stream have a name and no status.
         let is_final_cause = self.cause.as_deref().is_some_and(|cause| FINAL_CAUSES.contains(&cause));
         self.kind.may_pass() && !is_final_status && !is_final_cause
     }

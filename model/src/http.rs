@@ -1,9 +1,10 @@
-//! Clients of providers, over HTTP.
+//! HTTP clients of providers.
 //!
-//! Each wire format is a pure translation ([`anthropic`], [`chat`], [`responses`], [`gemini`], [`ollama`]): a request
-//! to a body, a body or events to a reply. [`send`] is the only code that touches the network.
+//! Each wire format is a pure translation from a request to a body and from a body or events to a reply: [`anthropic`],
+//! [`bedrock`], [`chat`], [`responses`], [`gemini`], [`ollama`]. [`send`] is the only code that touches the network.
 
 mod anthropic;
+mod bedrock;
 mod bounds;
 mod chat;
 mod continuation;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wire::Wire;
 
-/// What only the client itself may put in a request.
+/// Fields of a request that only the client itself may set.
 const OWN: [&str; 14] = [
     "model",
     "messages",
@@ -49,10 +50,11 @@ const OWN: [&str; 14] = [
     "format",
 ];
 
-/// The format that an API speaks.
+/// Returns the wire format of an API.
 fn wire(api: Api) -> &'static dyn Wire {
     match api {
         Api::Anthropic => &anthropic::Messages,
+        Api::BedrockAnthropic => &bedrock::Invoke,
         Api::Chat => &chat::Chat { compatible: false },
         Api::Compatible => &chat::Chat { compatible: true },
         Api::Responses => &responses::Responses,
@@ -61,7 +63,7 @@ fn wire(api: Api) -> &'static dyn Wire {
     }
 }
 
-/// A model of a provider. Its calls need a tokio runtime with time and I/O.
+/// A model of a provider. Calls need a tokio runtime with time and I/O.
 #[derive(Clone, Debug)]
 pub struct HttpModel {
     options: HttpOptions,
@@ -69,22 +71,22 @@ pub struct HttpModel {
     refuses: Arc<Refuses>,
 }
 
-/// What the server has refused so far, and is not asked for again.
+/// Features that the server has refused, and that further requests leave out.
 #[derive(Debug, Default)]
 struct Refuses {
     schemas: AtomicBool,
     continuations: AtomicBool,
 }
 
-/// A reply, and whether its text was shown as it arrived.
+/// A reply, and a flag: its text was shown as it arrived.
 struct Answer {
     reply: LlmResponse,
     is_shown: bool,
 }
 
 impl HttpModel {
-    /// A client with these options. Nothing is sent yet. If the process has no cryptography for TLS
-    /// (`rustls::crypto::CryptoProvider`), it has `ring` from now on.
+    /// Makes a client with these options, without sending anything. If the process has no TLS cryptography
+    /// (`rustls::crypto::CryptoProvider`), installs `ring`.
     pub fn new(options: HttpOptions) -> Result<HttpModel, LlmError> {
         Ok(HttpModel {
             http: send::Http::new(&options, wire(options.api))?,
@@ -93,8 +95,8 @@ impl HttpModel {
         })
     }
 
-    /// The request as far as the format can say what its messages hold, and how many images and documents it tells in
-    /// words. What a single model cannot see, its provider says.
+    /// Prepares a request for the format, and returns the number of images and documents that are described in words
+    /// because the format cannot hold them. Limits of single models are left to the provider.
     fn sayable<'r>(&self, request: &'r LlmRequest) -> Result<(Cow<'r, LlmRequest>, usize), LlmError> {
         let has_parts = |message: &&Message| !message.parts.is_empty();
         if request.messages.iter().filter(has_parts).any(|message| message.role == Role::Assistant) {
@@ -139,7 +141,7 @@ impl HttpModel {
                 "max_tokens" => set(&mut body, wire, wire.max_tokens(), value.clone()),
                 "temperature" => set(&mut body, wire, name, value.clone()),
                 _ => match (body.get_mut(name), value) {
-                    // The client has fields of its own in there.
+                    // The client has fields of its own in this object.
                     (Some(Value::Object(own)), Value::Object(more)) => own.extend(more.clone()),
                     _ => {
                         body.insert(name.clone(), value.clone());
@@ -150,15 +152,15 @@ impl HttpModel {
         Ok(body)
     }
 
-    /// One reply. A server that may have refused images is asked once more with words in their places: what it makes of
-    /// them is better than no reply.
+    /// Requests one reply. If the server may have refused images, retries once with words in their places: a reply to
+    /// those is better than none.
     async fn ask(&self, request: &LlmRequest, sink: Option<&ChunkSink>) -> Result<Answer, LlmError> {
         let error = match self.ask_as_is(request, sink).await {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
         let is_refusal = match error.status {
-            // Providers say in many ways that a model takes no images, or not these.
+            // Providers refuse images with many statuses, be it for the model or for the single image.
             Some(400 | 404 | 413 | 415 | 422 | 501) => true,
             Some(500) => wire(self.options.api).fails_at_parts(),
             _ => false,
@@ -178,7 +180,7 @@ impl HttpModel {
         Ok(answer)
     }
 
-    /// One reply. A server that refuses the schema is asked once more without it: the answer is checked anyway.
+    /// Requests one reply. If the server refuses the schema, retries once without it: the reply is checked anyway.
     async fn ask_as_is(&self, request: &LlmRequest, sink: Option<&ChunkSink>) -> Result<Answer, LlmError> {
         let mut body = self.body(request, sink.is_some())?;
         let wire = wire(self.options.api);
@@ -201,7 +203,7 @@ impl HttpModel {
         Ok(answer)
     }
 
-    /// One request.
+    /// Sends one request.
     async fn send(&self, body: &Map<String, Value>, sink: Option<&ChunkSink>) -> Result<Answer, LlmError> {
         let wire = wire(self.options.api);
         let (mut reply, is_shown) = match sink {
@@ -213,14 +215,14 @@ impl HttpModel {
         Ok(Answer { reply, is_shown })
     }
 
-    /// Whether a model that was cut here can be made to go on. Thinking and schemas exclude it.
+    /// Returns whether a cut reply can be continued. Thinking and schemas exclude it.
     fn may_continue(&self, request: &LlmRequest, reply: &LlmResponse) -> bool {
         let is_bound = request.schema.is_some() || request.llm_opts.contains_key("thinking");
         let is_refused = self.refuses.continuations.load(Ordering::Relaxed);
         wire(self.options.api).goes_on() && !is_bound && !is_refused && continuation::is_cut_text(reply)
     }
 
-    /// The reply and its rest. Without a rest, the reply stays as it was cut.
+    /// Returns the reply with its continuation. If there is none, the reply stays cut.
     async fn continued(&self, request: &LlmRequest, answer: Answer, sink: Option<&ChunkSink>) -> Answer {
         let Answer { mut reply, is_shown } = answer;
         let next = continuation::request(request, &reply);
@@ -238,7 +240,7 @@ impl HttpModel {
         Answer { reply, is_shown }
     }
 
-    /// What a request comes to before its time is over.
+    /// Awaits a request until its deadline.
     async fn in_time<T>(
         &self,
         request: &LlmRequest,
@@ -254,7 +256,7 @@ impl HttpModel {
         }
     }
 
-    /// The cost that the provider tells, or the one that the prices give.
+    /// Adds the cost: the one that the provider reports, or else the one by the configured prices.
     fn priced(&self, tokens: Option<Tokens>) -> Option<Tokens> {
         let mut tokens = tokens?;
         if let (None, Some(prices)) = (tokens.total_cost, &self.options.prices) {
@@ -299,14 +301,14 @@ impl Model for HttpModel {
     }
 }
 
-/// The request with words in place of the images and documents that there is a reason for, and how many those are.
+/// Replaces the images and documents that `why` gives a reason for by words, and returns their number.
 fn told_in_words(request: &LlmRequest, why: impl Fn(&Part) -> Option<String>) -> (LlmRequest, usize) {
     let mut told = request.clone();
     let taken = told.messages.iter_mut().map(|message| message.take_parts(&why)).sum();
     (told, taken)
 }
 
-/// Sets a number where the format has it.
+/// Sets a number in the object that the format puts it in.
 fn set(body: &mut Map<String, Value>, wire: &dyn Wire, name: &str, value: Value) {
     let Some(settings) = wire.settings() else {
         body.insert(name.to_string(), value);
@@ -318,7 +320,7 @@ fn set(body: &mut Map<String, Value>, wire: &dyn Wire, name: &str, value: Value)
     }
 }
 
-/// Whether a server does not know, or does not want, something in a request.
+/// Returns whether a server does not know, or does not accept, part of a request.
 fn is_refusal(error: &LlmError) -> bool {
     matches!(error.status, Some(400 | 422 | 501))
 }
@@ -328,12 +330,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn wires() -> [(Api, &'static dyn Wire); 6] {
-        [Api::Anthropic, Api::Chat, Api::Compatible, Api::Responses, Api::Gemini, Api::Ollama]
-            .map(|api| (api, wire(api)))
+    fn wires() -> [(Api, &'static dyn Wire); 7] {
+        [
+            Api::Anthropic,
+            Api::BedrockAnthropic,
+            Api::Chat,
+            Api::Compatible,
+            Api::Responses,
+            Api::Gemini,
+            Api::Ollama,
+        ]
+        .map(|api| (api, wire(api)))
     }
 
-    /// JSON with the words of the formats in unlikely places.
+    /// Generates JSON with the words of the formats in unlikely places.
     fn json() -> impl Strategy<Value = Value> {
         let words = [
             "type",
@@ -394,7 +404,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a provider sends, there is a reply or an error.
+        /// Checks that any JSON from a provider gives a reply or an error.
         #[test]
         fn any_json_is_read_or_refused(whole in json(), events in proptest::collection::vec(json(), 0..6)) {
             for (api, wire) in wires() {

@@ -1,11 +1,11 @@
-//! Language models: what they are asked, what they answer, and clients for the ones there are.
+//! Language models: requests, replies, and clients of providers.
 //!
-//! A [`Model`] is anything that turns a request into a reply. Closures are models ([`Callback`]);
-//! [`Scripted`] and [`Replay`] are models for tests; [`HttpModel`] speaks to providers. [`Retry`] asks any
-//! model again when it fails, and a [`Registry`] finds models by name.
+//! A [`Model`] is anything that turns a request into a reply. Closures are models ([`Callback`]); [`Scripted`] and
+//! [`Replay`] are models for tests; [`HttpModel`] calls providers. [`Retry`] retries failed calls of any model, and a
+//! [`Registry`] finds models by name.
 //!
-//! A call ends when its future is dropped, and never outlives the deadline of its request. Nothing here takes turns or
-//! knows what a reply means: that is an agent's part.
+//! A call ends when its future is dropped, and never outlives the deadline of its request. Turns and the meaning of
+//! replies are left to agents.
 //!
 //! ```
 //! use ptc_model::{LlmRequest, Model, Scripted};
@@ -56,10 +56,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A reply that is on its way.
+/// A pending reply.
 pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<LlmResponse, LlmError>> + Send + 'a>>;
 
-/// Anything that answers requests.
+/// A model: anything that answers requests.
 ///
 /// ```
 /// use ptc_model::{Caps, LlmRequest, LlmResponse, Model, ModelFuture};
@@ -72,66 +72,66 @@ pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<LlmResponse, LlmEr
 /// assert!(!Parrot.supports().tools);
 /// ```
 pub trait Model: Send + Sync {
-    /// Asks. Pieces of the reply's text go to `request.stream` as they arrive, if it can; [`Retry`] sends what did not
-    /// come in pieces.
+    /// Requests a reply. Pieces of its text go to `request.stream` as they arrive, if the model can stream; for other
+    /// models [`Retry`] sends the text whole.
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a>;
 
-    /// The model that this one asks, if it only adds something to another one.
+    /// Returns the inner model, if this one only adds something to another one.
     fn wrapped(&self) -> Option<&dyn Model> {
         None
     }
 
-    /// What it can do besides text.
+    /// Returns the model's capabilities besides text.
     fn supports(&self) -> Caps {
         self.wrapped().map_or_else(Caps::default, Model::supports)
     }
 
-    /// Its name, for traces.
+    /// Returns the model's name, for traces.
     fn name(&self) -> String {
         self.wrapped().map_or_else(|| "callback".to_string(), Model::name)
     }
 
-    /// Where the cost of a reply comes from. A budget in dollars needs to know.
+    /// Returns the source of a reply's cost, which a budget in dollars needs.
     fn pricing(&self) -> Pricing {
         self.wrapped().map_or(Pricing::Reported, Model::pricing)
     }
 }
 
-/// Where the cost of a model's replies comes from.
+/// Source of the cost of a model's replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pricing {
-    /// Every reply says what it cost in [`Tokens::total_cost`].
+    /// Every reply reports its cost in [`Tokens::total_cost`].
     Reported,
-    /// Replies cost nothing unless they say so: recorded ones, and those of tests.
+    /// Replies are free unless they report a cost: recorded replies, and those of tests.
     Free,
-    /// Nobody knows: the provider does not say, and no prices are configured.
+    /// Unknown cost: the provider does not report it, and no prices are configured.
     Unknown,
 }
 
-/// What a model can do besides text.
+/// Capabilities of a model besides text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Caps {
-    /// Calls tools itself.
+    /// Flag: the model calls tools itself.
     pub tools: bool,
-    /// Keeps to a schema.
+    /// Flag: the model keeps to a schema.
     pub schema: bool,
-    /// Answers piece by piece.
+    /// Flag: the model replies in pieces.
     pub stream: bool,
-    /// Keeps system messages at hand.
+    /// Flag: the model caches system messages.
     pub cache: bool,
 }
 
 impl Caps {
-    /// Everything.
+    /// All capabilities.
     pub const ALL: Caps = Caps { tools: true, schema: true, stream: true, cache: true };
 }
 
-/// A model of any kind, shared. Two are equal if they are the same one.
+/// A shared model of any kind. Two clients are equal if they share the same model.
 #[derive(Clone)]
 pub struct Client(Arc<dyn Model>);
 
 impl Client {
-    /// This model.
+    /// Wraps a model.
     pub fn new(model: impl Model + 'static) -> Client {
         Client(Arc::new(model))
     }

@@ -1,10 +1,10 @@
-//! Parts of replies that only their provider can read.
+//! Opaque parts of replies, which only their provider can read.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A part of a reply that only its provider can read: signed thoughts, encrypted reasoning. It goes back as it came,
-/// at the place where it stood, since providers refuse a conversation whose thoughts were changed or moved.
+/// A part of a reply that only its provider can read: signed thoughts, encrypted reasoning. It is sent back unchanged
+/// at its place, since providers refuse a conversation whose thoughts were changed or moved.
 ///
 /// ```
 /// use ptc_model::{Message, OpaquePart};
@@ -18,13 +18,13 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpaquePart {
-    /// Bytes of the reply's text that stand before it.
+    /// Bytes of the reply's text before this part.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub text_before: usize,
-    /// Number of the reply's calls that stand before it.
+    /// Number of the reply's calls before this part.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls_before: usize,
-    /// The part as the provider wrote it.
+    /// Part as the provider wrote it.
     pub part: Value,
 }
 

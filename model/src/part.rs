@@ -1,4 +1,4 @@
-//! Parts of messages that are no text.
+//! Images and documents in messages.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// An image or a document in a message. It is written as MCP writes one, so a tool may answer with it, and data may hold
-/// it. Providers see it before the words of the message.
+/// An image or a document in a message. Serialised as MCP does it, so tools may answer with it and data may hold it.
+/// Providers see it before the words of the message.
 ///
 /// ```
 /// use ptc_model::{Message, Part};
@@ -25,34 +25,34 @@ use std::sync::Arc;
 pub enum Part {
     /// A picture.
     Image {
-        /// Its media type, such as `image/png`.
+        /// Media type, such as `image/png`.
         #[serde(rename = "mimeType", alias = "media_type")]
         media_type: String,
-        /// Its bytes, in base64. Requests, histories and turns share them.
+        /// Bytes in base64, shared by requests, histories and turns.
         #[serde(with = "shared")]
         data: Arc<str>,
     },
     /// A file that the model reads, such as a PDF.
     Document {
-        /// What the model is told that it is called.
+        /// File name that the model is told.
         #[serde(default)]
         name: String,
-        /// Its media type, such as `application/pdf`.
+        /// Media type, such as `application/pdf`.
         #[serde(rename = "mimeType", alias = "media_type")]
         media_type: String,
-        /// Its bytes, in base64. Requests, histories and turns share them.
+        /// Bytes in base64, shared by requests, histories and turns.
         #[serde(with = "shared")]
         data: Arc<str>,
     },
 }
 
 impl Part {
-    /// An image of this media type.
+    /// Returns an image of this media type.
     pub fn image(media_type: impl Into<String>, bytes: &[u8]) -> Part {
         Part::Image { media_type: media_type.into(), data: STANDARD.encode(bytes).into() }
     }
 
-    /// A document with this name and media type.
+    /// Returns a document with this name and media type.
     pub fn document(name: impl Into<String>, media_type: impl Into<String>, bytes: &[u8]) -> Part {
         Part::Document {
             name: name.into(),
@@ -61,8 +61,8 @@ impl Part {
         }
     }
 
-    /// The image or the document in a file, if it is one that models read: PNG, JPEG, GIF, WebP or PDF, whatever the
-    /// name of the file says.
+    /// Returns the image or document in a file, if models can read its format: PNG, JPEG, GIF, WebP or PDF, detected
+    /// from the bytes and not from the name.
     pub fn from_file(name: impl Into<String>, bytes: &[u8]) -> Option<Part> {
         Some(match Media::sniffed(bytes)? {
             (MediaKind::Image, media_type) => Part::image(media_type, bytes),
@@ -70,21 +70,21 @@ impl Part {
         })
     }
 
-    /// The media type.
+    /// Returns the media type.
     pub fn media_type(&self) -> &str {
         match self {
             Part::Image { media_type, .. } | Part::Document { media_type, .. } => media_type,
         }
     }
 
-    /// The bytes, in base64.
+    /// Returns the bytes, in base64.
     pub fn data(&self) -> &str {
         match self {
             Part::Image { data, .. } | Part::Document { data, .. } => data,
         }
     }
 
-    /// About how many tokens a model reads for it: providers count an image by its area, a document by its pages.
+    /// Estimates the tokens that a model reads for it: providers count an image by its area, a document by its pages.
     pub fn estimated_tokens(&self) -> u64 {
         const IMAGE: u64 = 1_500;
         const BASE64_OF_A_TOKEN: u64 = 50;
@@ -94,7 +94,7 @@ impl Part {
         }
     }
 
-    /// As it stands among data.
+    /// Returns the part in its form as data.
     pub fn media(&self) -> Media<'_> {
         let (kind, name) = match self {
             Part::Image { .. } => (MediaKind::Image, None),
@@ -103,7 +103,7 @@ impl Part {
         Media { kind, media_type: self.media_type(), data: self.data(), name }
     }
 
-    /// What providers are told that a document is called: some refuse one without a name.
+    /// Returns the file name for providers: some refuse a document without one.
     #[cfg(feature = "http")]
     pub(crate) fn file_name(&self) -> &str {
         match self {
@@ -112,7 +112,7 @@ impl Part {
         }
     }
 
-    /// The part as an address that holds its bytes.
+    /// Returns a `data:` URL that holds the bytes.
     #[cfg(feature = "http")]
     pub(crate) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type(), self.data())
@@ -131,21 +131,21 @@ impl From<Media<'_>> for Part {
     }
 }
 
-/// The placeholder that stands for it in words.
+/// Writes the placeholder that stands for the part in texts.
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.media().fmt(f)
     }
 }
 
-/// Without the bytes, which fill screens.
+/// Omits the bytes, which would fill screens.
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Part({self})")
     }
 }
 
-/// A signature has no types that depend on a value, so images and documents have one type.
+/// Gives images and documents one type: signatures have no types that depend on a value.
 impl JsonSchema for Part {
     fn inline_schema() -> bool {
         true

@@ -1,4 +1,4 @@
-//! Models by name.
+//! Registries: models by name.
 
 use crate::config::{RegistryConfig, names};
 use crate::providers::{ALIASES, COMPATIBLE, Provider, provider};
@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Finds models. A host may bring its own.
+/// A registry of models. Hosts may bring their own.
 pub trait ModelRegistry: Send + Sync {
-    /// The model behind a name.
+    /// Returns the model of a name.
     fn resolve(&self, name: &str) -> Result<Client, LlmError>;
-    /// Short names.
+    /// Returns all aliases.
     fn aliases(&self) -> Vec<String>;
-    /// The model of hosts that name none.
+    /// Returns the model for hosts that name none.
     fn default_model(&self) -> Option<String>;
-    /// Whether there is a model behind a name; nothing is built, and no key is looked for.
+    /// Checks that a name means a model, without building a client or looking for a key.
     fn validate(&self, name: &str) -> Result<(), LlmError>;
-    /// Everything there is a name for.
+    /// Returns all names and their models.
     fn list(&self) -> Vec<ModelEntry>;
-    /// Where the cost of this model's replies comes from; nothing is built, and no key is looked for.
+    /// Returns the source of the cost of this model's replies, without building a client or looking for a key.
     fn pricing(&self, _name: &str) -> Pricing {
         Pricing::Reported
     }
-    /// Whether a program may choose this model. What models write never chooses an address or a key, so only names
-    /// that the host gave count, and not `provider:model`.
+    /// Returns whether a program may choose this model. Text written by models must never choose an address or a key,
+    /// so only names that the host gave count, and not `provider:model`.
     fn is_for_programs(&self, name: &str) -> bool {
         self.aliases().iter().any(|alias| alias == name)
     }
 }
 
-/// One model, by whatever name it is asked for: recorded replies, or a model for tests.
+/// A registry with one model under every name: recorded replies, or a model for tests.
 ///
 /// ```
 /// use ptc_model::{Client, Model, ModelRegistry, OneModel, Scripted};
@@ -67,27 +67,27 @@ impl ModelRegistry for OneModel {
         self.0.pricing()
     }
 
-    /// Whatever a program names, no other model is reached.
+    /// True for every name: no other model can be reached.
     fn is_for_programs(&self, _: &str) -> bool {
         true
     }
 }
 
-/// A name, and what is behind it.
+/// A name and its model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelEntry {
-    /// The name.
+    /// Name in the registry.
     pub name: String,
-    /// Whose model; None for clients of the host.
+    /// Provider of the model; None for clients of the host.
     pub provider: Option<String>,
-    /// What the provider calls it; None for clients of the host.
+    /// Name of the model at the provider; None for clients of the host.
     pub model: Option<String>,
 }
 
-/// Reads an environment variable.
+/// Reader of environment variables.
 type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// The models of a configuration, and those of every known provider.
+/// A registry of the models in a configuration and of every known provider.
 ///
 /// ```
 /// use ptc_model::{Model, ModelRegistry, Registry, Scripted};
@@ -107,7 +107,7 @@ pub struct Registry {
     made: Arc<Mutex<BTreeMap<String, Client>>>,
 }
 
-/// How many clients are kept; more names than that are made anew.
+/// Maximum number of clients kept; those of further names are not shared.
 const MAX_MADE: usize = 256;
 
 impl Default for Registry {
@@ -121,7 +121,7 @@ impl Default for Registry {
     }
 }
 
-/// What a name means.
+/// Meaning of a name.
 enum Target<'r> {
     Client(&'r Client),
     Config(&'r ModelConfig),
@@ -129,19 +129,19 @@ enum Target<'r> {
 }
 
 impl Registry {
-    /// The models of a configuration.
+    /// Returns a registry of the models in a configuration.
     pub fn new(config: RegistryConfig) -> Registry {
         Registry { config, ..Registry::default() }
     }
 
-    /// The same with a client of the host.
+    /// Adds a client of the host.
     #[must_use]
     pub fn client(mut self, name: impl Into<String>, model: impl Model + 'static) -> Registry {
         self.clients.insert(name.into(), Client::new(model));
         self
     }
 
-    /// The same with keys and defaults from here rather than from the environment of the process.
+    /// Reads keys and defaults from this function rather than from the environment of the process.
     #[must_use]
     pub fn env(mut self, env: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Registry {
         self.env = Arc::new(env);
@@ -157,7 +157,7 @@ impl Registry {
         self.config.default_provider.clone().or_else(|| self.var("LLM_DEFAULT_PROVIDER"))
     }
 
-    /// What each provider calls this alias; what the configuration says comes first.
+    /// Returns the id of this alias at each provider; the configuration wins.
     fn ids(&self, alias: &str) -> BTreeMap<String, String> {
         match self.config.aliases.get(alias) {
             Some(ids) => ids.clone(),
@@ -197,7 +197,7 @@ impl Registry {
                 let message = "`openai-compat` needs an address and a model: `openai-compat:http://localhost:8000/v1|qwen3`";
                 return Err(not_found(message.to_string(), "no_model"));
             };
-            // References are shown wherever models are named.
+            // References are shown wherever models are named, so they must not hold keys.
             if url.contains('?') {
                 let message = "an address in a reference has no query, which may hold a key; give the model a name and a \
                                `base_url` in the table of models";
@@ -273,6 +273,7 @@ impl Registry {
             Speaks::Anthropic => Api::Anthropic,
             Speaks::Chat => Api::Chat,
             Speaks::Responses => Api::Responses,
+            Speaks::Compatible if is_invoked(row, &config.model) => Api::BedrockAnthropic,
             Speaks::Compatible => Api::Compatible,
             Speaks::Gemini => Api::Gemini,
             Speaks::Ollama => Api::Ollama,
@@ -323,7 +324,7 @@ impl Registry {
         Err(LlmError::unsupported(message))
     }
 
-    /// Where a provider is, as its own tools would find it.
+    /// Returns the address of a provider, looked up as the provider's own tools do.
     #[cfg(feature = "http")]
     fn base_url(&self, name: &str, row: &Provider, model: &str) -> Result<String, LlmError> {
         Ok(match row.name {
@@ -341,17 +342,28 @@ impl Registry {
                 })?;
                 let endpoint = endpoint.trim_end_matches('/');
                 match self.var("OPENAI_API_VERSION") {
-                    // Only newer versions of the service have an address without the date of a version.
+                    // Only newer versions of the service have an address without a version date.
                     Some(version) => format!("{endpoint}/openai/deployments/{model}?api-version={version}"),
                     None => row.base_url.replace("{endpoint}", endpoint),
                 }
             }
             _ => {
                 let region = self.var("AWS_REGION").or_else(|| self.var("AWS_DEFAULT_REGION"));
-                row.base_url.replace("{region}", region.as_deref().unwrap_or("us-east-1"))
+                let url = row.base_url.replace("{region}", region.as_deref().unwrap_or("us-east-1"));
+                match is_invoked(row, model) {
+                    true => url.trim_end_matches(crate::providers::BEDROCK_CHAT).to_string(),
+                    false => url,
+                }
             }
         })
     }
+}
+
+/// Returns whether a model is Anthropic's on Bedrock, which has no Chat Completions for those: `anthropic.claude-…`, or
+/// `us.anthropic.claude-…` across regions.
+#[cfg(feature = "http")]
+fn is_invoked(row: &Provider, model: &str) -> bool {
+    row.name == crate::providers::BEDROCK && model.split('.').any(|part| part == "anthropic")
 }
 
 fn not_found(message: String, cause: &str) -> LlmError {
@@ -408,14 +420,14 @@ impl ModelRegistry for Registry {
     fn pricing(&self, name: &str) -> Pricing {
         let is_known = |config: &ModelConfig| {
             let row = provider(&config.adapter);
-            // Somewhere else, a server that speaks alike need not count alike.
+            // A compatible server at another address need not report costs.
             config.prices.is_some() || (config.base_url.is_none() && row.is_some_and(|row| row.reports_cost))
         };
         match self.find(name) {
             Ok(Target::Client(client)) => client.pricing(),
             Ok(Target::Config(config)) if !is_known(config) => Pricing::Unknown,
             Ok(Target::Made(config)) if !is_known(&config) => Pricing::Unknown,
-            // A name that nobody knows is told of when it is asked for.
+            // An unknown name is reported when it is resolved.
             _ => Pricing::Reported,
         }
     }

@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! Requests to models.
 
 use crate::opaque::OpaquePart;
 use crate::part::Part;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::Instant;
 
-/// What an agent answers with.
+/// Form of an agent's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
@@ -19,8 +19,7 @@ pub enum Output {
     Text,
 }
 
-/// One request to a model. What only concerns the call itself (where pieces go, until when, whether it is
-/// still wanted) is not part of its serialised form.
+/// Request to a model. Fields that concern only the call (stream, deadline, cancellation) are not serialised.
 ///
 /// ```
 /// use ptc_model::{LlmRequest, Message};
@@ -32,49 +31,49 @@ pub enum Output {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmRequest {
-    /// The system message.
+    /// System message.
     pub system: String,
-    /// What was said so far, oldest first.
+    /// Conversation so far, oldest first.
     pub messages: Vec<Message>,
-    /// Which turn of the mission this is, from 1.
+    /// Turn of the mission, from 1.
     pub turn: u32,
-    /// The mission, with its placeholders filled.
+    /// Mission, with its placeholders filled.
     pub prompt: String,
-    /// Tools that programs may call.
+    /// Names of the tools that programs may call.
     pub tool_names: Vec<String>,
-    /// What the host wants the client to know, untouched.
+    /// Options of the host for the client, passed on unchanged.
     pub llm_opts: Map<String, Value>,
-    /// What the agent answers with.
+    /// Form of the agent's answers.
     pub output: Output,
-    /// Whether the provider should keep the system message at hand.
+    /// Flag: the provider should cache the system message.
     pub cache: bool,
     /// Tools that the model may call itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
-    /// What a JSON answer must look like.
+    /// JSON schema of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// How many agents are above the one that asks.
+    /// Number of agents above the asking one.
     pub depth: u32,
-    /// The agent that asks.
+    /// Name of the asking agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// Whether images and documents that the model cannot be shown are told in words. Otherwise the request is refused.
+    /// Flag: images and documents that the model cannot be shown are described in words, instead of an error.
     #[serde(skip)]
     pub tells_unseen: bool,
-    /// Where pieces of the reply go as they arrive.
+    /// Sink for pieces of the reply as they arrive.
     #[serde(skip)]
     pub stream: Option<ChunkSink>,
-    /// When the mission ends.
+    /// Deadline of the mission.
     #[serde(skip)]
     pub deadline: Option<Instant>,
-    /// Set when nobody waits for the reply any more. Dropping the future ends the call at once.
+    /// Signal that nobody waits for the reply any more. Dropping the future ends the call at once.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
 impl LlmRequest {
-    /// The first request of a mission.
+    /// Returns the first request of a mission.
     pub fn new(system: impl Into<String>, prompt: impl Into<String>) -> LlmRequest {
         let prompt = prompt.into();
         LlmRequest {
@@ -87,11 +86,11 @@ impl LlmRequest {
     }
 }
 
-/// Who said something.
+/// Author of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The mission, and feedback.
+    /// The user: mission and feedback.
     #[default]
     User,
     /// The model.
@@ -101,7 +100,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// As it is written in messages.
+    /// Returns the name used in messages.
     pub fn name(self) -> &'static str {
         match self {
             Role::User => "user",
@@ -111,40 +110,40 @@ impl Role {
     }
 }
 
-/// One message of a conversation.
+/// Message of a conversation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Who said it.
+    /// Author of the message.
     pub role: Role,
-    /// What was said; may be empty beside calls.
+    /// Text of the message; may be empty next to calls.
     pub content: String,
-    /// Images and documents that go with the words; the user's messages have them, and answers to calls.
+    /// Images and documents next to the text; in user messages and results of calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// Calls that the model made in it.
+    /// Calls that the model made in the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Which call this is the result of.
+    /// Id of the call whose result this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Parts that only the model's provider can read, such as signed thoughts. They go back as they came.
+    /// Parts that only the model's provider can read, such as signed thoughts. They are sent back unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<OpaquePart>,
 }
 
 impl Message {
-    /// From the host.
+    /// Returns a message from the host.
     pub fn user(content: impl Into<String>) -> Message {
         Message { role: Role::User, content: content.into(), ..Message::default() }
     }
 
-    /// From the model.
+    /// Returns a message from the model.
     pub fn assistant(content: impl Into<String>) -> Message {
         Message { role: Role::Assistant, content: content.into(), ..Message::default() }
     }
 
-    /// The result of a call.
+    /// Returns the result of a call.
     pub fn tool(call_id: impl Into<String>, content: impl Into<String>) -> Message {
         Message {
             role: Role::Tool,
@@ -154,15 +153,15 @@ impl Message {
         }
     }
 
-    /// The same with an image or a document.
+    /// Adds an image or a document.
     #[must_use]
     pub fn part(mut self, part: Part) -> Message {
         self.parts.push(part);
         self
     }
 
-    /// Takes out the images and documents that `why` gives a reason for, and tells it at their places in the words. Gives
-    /// how many there were.
+    /// Removes the images and documents that `why` gives a reason for, and puts the reason at their places in the text.
+    /// Returns their number.
     ///
     /// ```
     /// use ptc_model::{Message, Part};
@@ -191,7 +190,7 @@ impl Message {
         count
     }
 
-    /// The same with calls that the model made in it.
+    /// Sets the calls that the model made in the message.
     #[must_use]
     pub fn calls(mut self, calls: Vec<ToolCall>) -> Message {
         self.tool_calls = calls;
@@ -199,7 +198,7 @@ impl Message {
     }
 }
 
-/// A call that a model makes through the tools of its provider.
+/// A call that a model makes through its provider's tool calling.
 ///
 /// ```
 /// use ptc_model::ToolCall;
@@ -211,21 +210,21 @@ impl Message {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "CallWire", into = "CallWire")]
 pub struct ToolCall {
-    /// What its result is paired with.
+    /// Id that pairs the call with its result.
     pub id: Option<String>,
-    /// Which tool.
+    /// Name of the tool.
     pub name: String,
-    /// Arguments, or why there are none that can be read.
+    /// Arguments, or the reason why they cannot be read.
     pub args: Result<Map<String, Value>, String>,
 }
 
 impl ToolCall {
-    /// A call with these arguments.
+    /// Returns a call with these arguments.
     pub fn new(id: Option<&str>, name: impl Into<String>, args: Map<String, Value>) -> ToolCall {
         ToolCall { id: id.map(str::to_string), name: name.into(), args: Ok(args) }
     }
 
-    /// A call whose arguments are text. A model that has nothing to say says nothing, or null.
+    /// Returns a call whose arguments are JSON text. For no arguments, models write nothing, or null.
     pub fn read(id: Option<&str>, name: impl Into<String>, text: &str) -> ToolCall {
         let args = match text.trim() {
             "" => Ok(Value::Null),
@@ -234,7 +233,7 @@ impl ToolCall {
         ToolCall::of(id, name, args)
     }
 
-    /// A call whose arguments are any JSON.
+    /// Returns a call whose arguments are any JSON.
     pub(crate) fn of(id: Option<&str>, name: impl Into<String>, args: Result<Value, String>) -> ToolCall {
         let args = args.and_then(|args| match args {
             args if is_deep(&args) => Err(format!("the arguments nest deeper than {MAX_DEPTH} levels")),
@@ -247,18 +246,18 @@ impl ToolCall {
         ToolCall { id: id.filter(|id| !id.is_empty()).map(str::to_string), name: name.into(), args }
     }
 
-    /// Arguments to repeat to a provider: the ones that could not be read are left out.
+    /// Returns the arguments to repeat to a provider: none if they could not be read.
     #[cfg(feature = "http")]
     pub(crate) fn args_or_empty(&self) -> Map<String, Value> {
         self.args.clone().unwrap_or_default()
     }
 }
 
-/// Levels of what a model wrote as JSON. What reads JSON stops at 128, and conversations stand some levels deep in
-/// requests, checkpoints and cassettes.
+/// Maximum nesting of JSON written by a model. JSON readers stop at 128 levels, and conversations stand some levels
+/// deep in requests, checkpoints and cassettes.
 const MAX_DEPTH: usize = 64;
 
-/// True if JSON that a model wrote nests too deep to be kept.
+/// Returns whether JSON written by a model nests too deep to be kept.
 pub(crate) fn is_deep(value: &Value) -> bool {
     let mut open = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
@@ -304,15 +303,15 @@ impl From<ToolCall> for CallWire {
     }
 }
 
-/// A tool as it is offered to a model: `{type: "function", function: {name, description, parameters}}`.
+/// A tool as models are offered it: `{type: "function", function: {name, description, parameters}}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "SpecWire", into = "SpecWire")]
 pub struct ToolSpec {
-    /// What it is called by.
+    /// Name by which models call the tool.
     pub name: String,
-    /// What it does.
+    /// Description for models.
     pub description: String,
-    /// The schema of its arguments.
+    /// JSON Schema of the arguments.
     pub parameters: Value,
 }
 

@@ -1,4 +1,4 @@
-//! What a model answers.
+//! Replies of models.
 
 use crate::{Message, OpaquePart, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -14,37 +14,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmResponse {
-    /// The text.
+    /// Text of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Calls of tools, in the order in which the model made them.
+    /// Tool calls, in the order in which the model made them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// What it cost.
+    /// Token counts and cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-    /// Why the model stopped.
+    /// Reason why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
-    /// Parts that only the provider can read, such as signed thoughts, to be sent back with the reply.
+    /// Parts that only the provider can read, such as signed thoughts, sent back with the reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<OpaquePart>,
-    /// Set if the reply was cut once and continued, which took one more request.
+    /// Flag: the reply was cut once and continued with one more request.
     #[serde(skip_serializing_if = "is_false")]
     pub continued: bool,
-    /// How many images and documents of the request the model was told of in words, since it could not be shown them.
+    /// Number of images and documents that the model could not be shown and that were described in words.
     #[serde(skip_serializing_if = "is_zero")]
     pub unseen_parts: usize,
-    /// The model that answered, as the provider names it.
+    /// Model that answered, by the provider's name for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How many requests failed before this one.
+    /// Number of requests that failed before this one.
     #[serde(skip)]
     pub retries: u32,
 }
 
 impl LlmResponse {
-    /// A reply of calls.
+    /// Returns a reply of calls.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> LlmResponse {
         LlmResponse {
             tool_calls: calls.into_iter().collect(),
@@ -53,12 +53,12 @@ impl LlmResponse {
         }
     }
 
-    /// The text, empty if there is none.
+    /// Returns the text, empty if there is none.
     pub fn text(&self) -> &str {
         self.content.as_deref().unwrap_or_default()
     }
 
-    /// The words as a message of the conversation, with what the provider wants to see again, and without calls.
+    /// Returns the text as a message of the conversation, with the provider's opaque parts and without calls.
     ///
     /// ```
     /// use ptc_model::{LlmResponse, Message};
@@ -68,21 +68,21 @@ impl LlmResponse {
         Message { opaque: self.opaque.clone(), ..Message::assistant(self.text()) }
     }
 
-    /// The same with the reason for which the model stopped.
+    /// Sets the reason why the model stopped.
     #[must_use]
     pub fn stop(mut self, stop: StopReason) -> LlmResponse {
         self.stop = Some(stop);
         self
     }
 
-    /// The same with a count of tokens.
+    /// Sets the token counts.
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> LlmResponse {
         self.tokens = Some(tokens);
         self
     }
 
-    /// Calls without an id get `tc_1`, `tc_2`, …, counted over the run.
+    /// Gives calls without an id the ids `tc_1`, `tc_2`, …, counted over the run.
     ///
     /// ```
     /// use ptc_model::{LlmResponse, ToolCall};
@@ -120,40 +120,40 @@ impl From<&str> for LlmResponse {
     }
 }
 
-/// What a reply cost. What a provider does not tell is absent.
+/// Token counts and cost of a reply. Values that a provider does not report are absent.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tokens {
-    /// Tokens read, those from and for the provider's cache included.
+    /// Tokens read, including those read from or written to the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     /// Tokens written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
-    /// Of those read: written to the cache.
+    /// Tokens written to the cache; included in `input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation: Option<u64>,
-    /// Of those read: taken from the cache.
+    /// Tokens read from the cache; included in `input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<u64>,
-    /// US dollars.
+    /// Cost in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_cost: Option<f64>,
 }
 
 impl Tokens {
-    /// A count of tokens read and written.
+    /// Returns counts of tokens read and written.
     pub fn new(input: u64, output: u64) -> Tokens {
         Tokens { input: Some(input), output: Some(output), ..Tokens::default() }
     }
 
-    /// Read and written.
+    /// Returns the sum of tokens read and written.
     pub fn total(&self) -> u64 {
         self.input.unwrap_or(0).saturating_add(self.output.unwrap_or(0))
     }
 }
 
-/// Counts of several replies; what none of them tells stays absent.
+/// Adds up several replies; values that none of them reports stay absent.
 ///
 /// ```
 /// use ptc_model::Tokens;
@@ -180,7 +180,7 @@ impl std::ops::AddAssign for Tokens {
     }
 }
 
-/// What tokens cost: US dollars for a million of them.
+/// Prices in US dollars per million tokens.
 ///
 /// ```
 /// use ptc_model::{Prices, Tokens};
@@ -191,20 +191,20 @@ impl std::ops::AddAssign for Tokens {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// Of tokens read.
+    /// Price of tokens read.
     pub input: f64,
-    /// Of tokens written.
+    /// Price of tokens written.
     pub output: f64,
-    /// Of tokens taken from the cache; as `input` if unset.
+    /// Price of tokens read from the cache; `input` if unset.
     #[serde(default)]
     pub cache_read: Option<f64>,
-    /// Of tokens written to the cache; as `input` if unset.
+    /// Price of tokens written to the cache; `input` if unset.
     #[serde(default)]
     pub cache_creation: Option<f64>,
 }
 
 impl Prices {
-    /// What these tokens cost.
+    /// Returns the cost of these tokens, in US dollars.
     pub fn cost(&self, tokens: &Tokens) -> f64 {
         let (read, made) = (tokens.cache_read.unwrap_or(0), tokens.cache_creation.unwrap_or(0));
         let plain = tokens.input.unwrap_or(0).saturating_sub(read.saturating_add(made));
@@ -216,20 +216,20 @@ impl Prices {
     }
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It had said all.
+    /// The reply is complete.
     EndTurn,
-    /// It calls tools.
+    /// The model calls tools.
     ToolCalls,
-    /// It had no tokens left; the text is cut.
+    /// The token limit was reached; the text is cut.
     MaxTokens,
-    /// It came to a text that ends replies.
+    /// The model wrote a stop sequence.
     StopSequence,
-    /// The model did not want to answer.
+    /// The model refused to answer.
     Refusal,
     /// The provider held back the reply, or a part of it.
     Filtered,

@@ -1,30 +1,30 @@
-//! Asking again.
+//! Retries of failed model calls.
 
 use crate::callback::caught;
 use crate::{Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// How much chance adds to a waiting time, at most.
+/// Maximum random addition to a waiting time, as a fraction.
 const JITTER: f64 = 0.2;
 
-/// The longest time that a provider is left alone because it wants to be. A mission need not have a deadline, and one that
-/// waits for a day looks like one that hangs.
+/// Maximum waiting time granted to a provider that asks for one. A mission need not have a deadline, and one that waits
+/// for a day looks like one that hangs.
 const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
 
-/// The option `llm_retry`: how often a model that fails is asked again.
+/// The option `llm_retry`: rules for retrying a failed model call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmRetry {
-    /// Attempts, the first included.
+    /// Attempts, including the first.
     pub max_attempts: u32,
-    /// How waiting times grow.
+    /// Growth of waiting times.
     pub backoff: Backoff,
-    /// The first waiting time, in milliseconds.
+    /// First waiting time, in milliseconds.
     pub base_delay: u64,
-    /// The longest, in milliseconds.
+    /// Longest waiting time, in milliseconds.
     pub max_delay: u64,
-    /// Which classes of errors are tried again; all that may pass if unset.
+    /// Classes of errors that are retried; all that may pass if unset.
     pub retryable_errors: Option<Vec<String>>,
 }
 
@@ -40,22 +40,22 @@ impl Default for LlmRetry {
     }
 }
 
-/// How waiting times between attempts grow.
+/// Growth of the waiting times between attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
-    /// Doubling.
+    /// Waiting times double.
     #[default]
     Exponential,
-    /// By the same amount.
+    /// Waiting times grow by the same amount.
     Linear,
-    /// Not at all.
+    /// Waiting times stay the same.
     Constant,
 }
 
-/// A model that is asked again when it fails, as the option `llm_retry` says. A reply of which a piece
-/// went out is only asked for again if its stream can be restarted, and no wait outlives the deadline of the request: then the failure
-/// that it would have waited for is the answer. A reply that did not come in pieces goes to the stream whole.
+/// A model with retries, by the rules of the option `llm_retry`. A reply that has begun to stream is only retried if
+/// the stream can be restarted. A wait that would outlive the deadline of the request is skipped, and the failure
+/// before it returned. A reply that did not arrive in pieces goes to the stream whole.
 ///
 /// ```
 /// use ptc_model::LlmRetry;
@@ -76,7 +76,7 @@ pub struct Retry<M> {
 }
 
 impl<M: Model> Retry<M> {
-    /// By this rule.
+    /// Wraps a model with these rules.
     pub fn new(model: M, rule: LlmRetry) -> Retry<M> {
         Retry { model, rule }
     }
@@ -101,7 +101,7 @@ impl<M: Model> Retry<M> {
 }
 
 impl LlmRetry {
-    /// How long to wait after the nth failure, before chance adds its part.
+    /// Returns the wait after the nth failure, without the random addition.
     fn delay(&self, failures: u32) -> Duration {
         let times = match self.backoff {
             Backoff::Exponential => 1_u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX),
@@ -112,7 +112,7 @@ impl LlmRetry {
     }
 }
 
-/// A model that gives replies whole still shows them: text in one piece, calls not at all.
+/// Shows the reply of a model that cannot stream: text in one piece, calls not at all.
 fn whole(sink: &ChunkSink, response: &LlmResponse) {
     if response.tool_calls.is_empty() {
         sink.send(Chunk::Delta(response.text().to_string()));
@@ -120,7 +120,7 @@ fn whole(sink: &ChunkSink, response: &LlmResponse) {
     }
 }
 
-/// The clock that waits go by; tests turn it.
+/// Returns the time on the clock of the waits, which tests control.
 pub(super) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }

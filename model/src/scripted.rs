@@ -1,4 +1,4 @@
-//! A model that answers what it was told to, for tests of hosts and of ours.
+//! A model with scripted replies, for tests.
 
 use crate::stream::Chunk;
 use crate::{Caps, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
@@ -6,34 +6,34 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Makes an answer from the request.
+/// Function that makes a reply from the request.
 pub type ReplyFn = Arc<dyn Fn(&LlmRequest) -> Result<LlmResponse, LlmError> + Send + Sync>;
 
-/// One answer of a script.
+/// Scripted reply to one request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Reply {
-    /// This.
+    /// This reply.
     Response(LlmResponse),
-    /// None.
+    /// This error.
     Error(LlmError),
-    /// Whatever this makes of the request.
+    /// Result of this function.
     From(ReplyFn),
-    /// Pieces of text, which together are the reply.
+    /// Pieces of text that together form the reply.
     Pieces(Vec<String>),
-    /// Nothing, ever: the call ends with its deadline.
+    /// No reply: the call ends with its deadline.
     Hang,
 }
 
 impl Reply {
-    /// Whatever this makes of the request.
+    /// Returns a reply computed from the request.
     pub fn from_fn<T: Into<LlmResponse>>(
         reply: impl Fn(&LlmRequest) -> Result<T, LlmError> + Send + Sync + 'static,
     ) -> Reply {
         Reply::From(Arc::new(move |request| reply(request).map(Into::into)))
     }
 
-    /// Pieces of text.
+    /// Returns a reply in pieces of text.
     pub fn pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Reply {
         Reply::Pieces(pieces.into_iter().map(Into::into).collect())
     }
@@ -63,7 +63,7 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// A model that gives the answers of a script in order, and keeps what it was asked. Clones share both.
+/// A model that gives scripted replies in order and records its requests. Clones share both.
 ///
 /// ```
 /// use ptc_model::{LlmError, LlmRequest, Model, Reply, Scripted};
@@ -90,28 +90,28 @@ struct Script {
 }
 
 impl Scripted {
-    /// With these answers.
+    /// Returns a model with these replies.
     pub fn new<T: Into<Reply>>(replies: impl IntoIterator<Item = T>) -> Scripted {
         let replies = replies.into_iter().map(Into::into).collect();
         Scripted(Arc::new(Mutex::new(Script { replies, ..Script::default() })))
     }
 
-    /// One more answer, behind the others.
+    /// Appends a reply to the script.
     pub fn push(&self, reply: impl Into<Reply>) {
         self.script().replies.push_back(reply.into());
     }
 
-    /// What it was asked.
+    /// Returns all requests so far.
     pub fn requests(&self) -> Vec<LlmRequest> {
         self.script().asked.clone()
     }
 
-    /// How many answers are left.
+    /// Returns the number of replies left.
     pub fn left(&self) -> usize {
         self.script().replies.len()
     }
 
-    /// The script stays whole if a closure of it panics: it is not held while one runs.
+    /// Locks the script. Recovering from poison is fine: the lock is never held while a closure of the script runs.
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Replies piece by piece.
+//! Replies in pieces.
 
 use crate::Tokens;
 use std::fmt;
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Chunk {
     /// More text.
     Delta(String),
-    /// The end of a reply, and what it cost.
+    /// End of a reply, with its token counts and cost.
     Done(Option<Tokens>),
-    /// The reply broke off and is asked for again: its pieces so far are void. Only sinks that are
-    /// [restartable](ChunkSink::restartable) get it.
+    /// The reply broke off and is requested again: its pieces so far are void. Only
+    /// [restartable](ChunkSink::restartable) sinks get this.
     Restart,
 }
 
-/// Where pieces go. One that panics is not asked again about that piece, and the reply goes on.
+/// Receiver of the pieces of replies. If it panics on a piece, that piece is lost and the reply goes on.
 ///
 /// ```
 /// use ptc_model::{Chunk, ChunkSink};
@@ -38,12 +38,12 @@ struct Inner {
 }
 
 impl ChunkSink {
-    /// Pieces go to this function. A reply of which one was sent is not asked for again.
+    /// Sends pieces to this function. A reply that has sent a piece is not retried.
     pub fn new(to: impl Fn(Chunk) + Send + Sync + 'static) -> ChunkSink {
         ChunkSink::with(Box::new(to), false)
     }
 
-    /// Pieces go to this function, which can forget those of a reply that broke off: [`Chunk::Restart`] says when.
+    /// Sends pieces to this function, which must forget those of a broken-off reply at [`Chunk::Restart`].
     pub fn restartable(to: impl Fn(Chunk) + Send + Sync + 'static) -> ChunkSink {
         ChunkSink::with(Box::new(to), true)
     }
@@ -53,12 +53,12 @@ impl ChunkSink {
         ChunkSink(Arc::new(Inner { to, sent, failed, may_restart }))
     }
 
-    /// True if a reply may be asked for again after a piece of it went out.
+    /// Returns whether a reply that has sent a piece may be retried.
     pub(crate) fn may_restart(&self) -> bool {
         self.0.may_restart
     }
 
-    /// One more piece.
+    /// Sends a piece.
     pub fn send(&self, chunk: Chunk) {
         let count = match catch_unwind(AssertUnwindSafe(|| (self.0.to)(chunk))) {
             Ok(()) => &self.0.sent,
@@ -67,17 +67,17 @@ impl ChunkSink {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many pieces arrived.
+    /// Returns the number of pieces received.
     pub fn sent(&self) -> u64 {
         self.0.sent.load(Ordering::Relaxed)
     }
 
-    /// How many pieces were lost because the function panicked.
+    /// Returns the number of pieces lost to panics of the function.
     pub fn failed(&self) -> u64 {
         self.0.failed.load(Ordering::Relaxed)
     }
 
-    /// How many pieces went out, whether they arrived or not.
+    /// Returns the number of pieces sent, received or lost.
     pub(crate) fn tried(&self) -> u64 {
         self.sent().saturating_add(self.failed())
     }

@@ -1,4 +1,4 @@
-//! The engine: what programs run with.
+//! Engine: the library, tools, data and limits of programs.
 
 use crate::Program;
 use ptc_runtime::{
@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::Future;
 
-/// The library, tools, data and limits that programs run with. Each method that changes something gives an engine for
-/// the programs from then on; a clone is cheap, and goes its own way.
+/// The library, tools, data and limits that programs run with. Each method that changes something returns an engine
+/// for the programs from then on; a clone is cheap and independent.
 #[derive(Clone)]
 pub struct Engine {
     runtime: Runtime,
@@ -18,13 +18,13 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with the core library and the usual limits; no tools, no data.
+    /// Makes an engine with the core library and the default limits, without tools and data.
     pub fn new() -> Result<Engine, Failure> {
         Ok(Runtime::with_core(ptc_preludes::core())?.into())
     }
 
-    /// Adds a tool that programs call as `(tool/<name> {…})`. Its arguments are whatever deserialises from that map, its
-    /// answer whatever serialises.
+    /// Adds a tool that programs call as `(tool/<name> {…})`. Its arguments are any type that deserialises from
+    /// that map, its reply any type that serialises.
     #[must_use]
     pub fn tool<A: DeserializeOwned, T: Serialize>(
         self,
@@ -35,8 +35,7 @@ impl Engine {
         self.tools(tools)
     }
 
-    /// Adds an async tool. Calls that wait hold no thread, as long as the program was started by a method that is async
-    /// itself.
+    /// Adds an async tool. Waiting calls hold no thread, if the program was started by an async method.
     #[must_use]
     pub fn tool_async<A, T, F>(self, name: &str, tool: impl Fn(A) -> F + Send + Sync + 'static) -> Engine
     where
@@ -51,9 +50,9 @@ impl Engine {
         self.tools(tools)
     }
 
-    /// Adds a tool that says what it takes and answers: a [`ToolDefinition`](crate::ToolDefinition), or what
-    /// [`tool`](macro@crate::tool) makes of a function. A program that calls it with other arguments, or reads a field
-    /// that no answer has, is told before it runs.
+    /// Adds a tool with declared arguments and reply: a [`ToolDefinition`](crate::ToolDefinition), such as
+    /// [`tool`](macro@crate::tool) makes from a function. A program that calls it with other arguments, or reads a
+    /// field that no reply has, is told before it runs.
     #[cfg(feature = "macros")]
     #[must_use]
     pub fn with_tool(self, tool: crate::ToolDefinition) -> Engine {
@@ -61,86 +60,85 @@ impl Engine {
         self.tools(tools)
     }
 
-    /// Gives programs these tools, in place of all there were: for tools that only preludes may call, that are observed,
-    /// or whose answers are shared data.
+    /// Replaces all tools: for tools that only preludes may call, that are observed, or whose replies are shared data.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Engine {
         self.runtime = self.runtime.with_tools(tools);
         self
     }
 
-    /// Gives programs anything that serialises as `data/<name>`. It is stored once, however many programs read it.
+    /// Grants programs anything that serialises as `data/<name>`. It is stored once, however many programs read it.
     pub fn data<T: Serialize + ?Sized>(mut self, name: &str, value: &T) -> Result<Engine, Failure> {
         self.grants = self.grants.serde(name, value)?;
         Ok(self)
     }
 
-    /// Gives programs these data, in place of all there were.
+    /// Replaces all granted data.
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Engine {
         self.grants = grants;
         self
     }
 
-    /// Holds programs to these limits.
+    /// Sets the limits of programs.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Engine {
         self.runtime = self.runtime.limits(limits);
         self
     }
 
-    /// Ends programs that run, and all that are started later, once this is cancelled.
+    /// Sets a handle that ends running programs, and all later ones, once cancelled.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Engine {
         self.grants = self.grants.cancel(cancel);
         self
     }
 
-    /// Gives programs a library of your own: see [`Prelude::compile`]. It may call the tools the engine has by now,
-    /// and stands beside those that were attached before.
+    /// Attaches a library of your own: see [`Prelude::compile`]. It may call the tools the engine has at this
+    /// point, and is added to those attached before.
     pub fn attach(mut self, prelude: &Prelude) -> Result<Engine, Failure> {
         self.runtime = self.runtime.attach(prelude, &Attach::new())?;
         Ok(self)
     }
 
-    /// Compiles and runs a program, and gives its value as a Rust type.
+    /// Compiles and runs a program, and returns its value as a Rust type.
     pub fn eval<T: DeserializeOwned>(&self, source: &str) -> Result<T, Failure> {
         self.run(source)?.get()
     }
 
-    /// Compiles and runs a program without blocking the thread that polls, and gives its value as a Rust type.
+    /// Compiles and runs a program without blocking the polling thread, and returns its value as a Rust type.
     pub async fn eval_async<T: DeserializeOwned>(&self, source: &str) -> Result<T, Failure> {
         self.runtime.eval_async(source, &self.grants).await?.get()
     }
 
-    /// Compiles and runs a program. The outcome also has what it printed, the fuel it took, and its value in every form.
+    /// Compiles and runs a program. The outcome also has its printed output, its fuel, and its value in every form.
     pub fn run(&self, source: &str) -> Result<Outcome, Failure> {
         self.runtime.eval(source, &self.grants)
     }
 
-    /// Compiles a program, to be run any number of times. It may only name the tools of the engine; of an engine that was
-    /// given none, any, for somebody who [steps](Program::start) the run and answers by hand.
+    /// Compiles a program, to be run any number of times. It may only name the tools of the engine; without any, it
+    /// may name any tool, for a host that [steps](Program::start) the run and answers by hand.
     pub fn compile(&self, source: &str) -> Result<Program, Failure> {
         Ok(Program::new(self, self.runtime.compile(source)?))
     }
 
-    /// A session: programs that see each other's definitions.
+    /// Starts a session: programs that see each other's definitions.
     pub fn session(&self) -> Session {
         self.runtime.session().with_grants(self.grants.clone())
     }
 
-    /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The engine must have the data and the
-    /// prelude that it was started with. Damaged or forged bytes are refused.
+    /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The engine must have
+    /// the data and the preludes that it was started with. Damaged or forged bytes are refused.
     pub fn load(&self, bytes: &[u8]) -> Result<Run, Failure> {
         self.runtime.load(bytes, &self.grants)
     }
 
-    /// What it runs programs with, for everything that is not here.
+    /// Returns the runtime below the engine, for everything that is not here.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// The data that programs read.
+    /// Returns the data that programs read.
     pub fn granted(&self) -> &Grants {
         &self.grants
     }

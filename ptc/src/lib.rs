@@ -13,13 +13,13 @@
 //! # Ok::<(), Failure>(())
 //! ```
 //!
-//! An [`Engine`] has the library, tools, data and limits, each given once. What it compiles is a [`Program`], which is called
-//! with Rust values and gives Rust values; a [`Session`] runs programs that see each other's definitions. Whatever does
-//! not end well is a [`Failure`], with a stable reason, the place in the source and a hint.
+//! An [`Engine`] has the library, tools, data and limits, each given once. It compiles a [`Program`], which is called
+//! with Rust values and returns Rust values; a [`Session`] runs programs that see each other's definitions. Every error
+//! is a [`Failure`], with a stable reason, the place in the source and a hint.
 //!
-//! This crate is no virtual machine and adds nothing to one: it is the front door of [`runtime`], where the rest is (attaching
-//! and signing preludes, stores of them, drivers that decide about every call). Nor is it a Clojure: programs have
-//! no input or output of their own, and everything about them is bounded.
+//! This crate is the front door of [`runtime`], which has the rest (attaching and signing preludes, stores of them,
+//! drivers that decide about every call). PTC-Lisp is not Clojure: programs have no input or output of their own, and
+//! everything about them is bounded.
 //!
 //! With the feature `macros`, `#[ptc::tool]` makes tools of Rust functions. With `agent`, `upstream` and `mcp`, the crates
 //! around the engine are here as well.
@@ -51,7 +51,7 @@ pub use ptc_runtime as runtime;
 #[cfg(feature = "upstream")]
 pub use ptc_upstream as upstream;
 
-/// Names for the code that `#[ptc::tool]` makes, and for nobody else.
+/// Names for the code that `#[ptc::tool]` generates; not a public API.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
@@ -59,7 +59,7 @@ pub mod __private {
     pub use {schemars, serde};
 }
 
-/// The types that most programs of a host name.
+/// The types that most hosts use.
 pub mod prelude {
     pub use crate::{Cancel, Engine, Failure, Limits, Program, Session, ToolError};
 }

@@ -37,13 +37,13 @@ impl Program {
         Program { engine: engine.clone(), program }
     }
 
-    /// Runs the program on anything that serialises, and gives its value as a Rust type. The members of a struct or map
-    /// are `data/<member>`, and the whole of any input is `data/row`; `&()` is no input.
+    /// Runs the program on anything that serialises, and returns its value as a Rust type. The members of a struct
+    /// or map are `data/<member>`, and the whole of any input is `data/row`; `&()` is no input.
     pub fn call<T: DeserializeOwned>(&self, input: &(impl Serialize + ?Sized)) -> Result<T, Failure> {
         self.evaluator().call(input)
     }
 
-    /// Runs the program as [`Program::call`] does, without blocking the thread that polls.
+    /// Runs the program as [`Program::call`] does, without blocking the polling thread.
     pub async fn call_async<T: DeserializeOwned>(
         &self,
         input: &(impl Serialize + ?Sized),
@@ -51,24 +51,23 @@ impl Program {
         self.evaluator().call_async(input).await
     }
 
-    /// A run before its first step. [`Run::finish`] takes it to its end; [`Run::step`] and [`Run::resume`] are for hosts that
-    /// answer its calls by hand, and [`Run::snapshot`] for those that answer later.
+    /// Makes a run before its first step. [`Run::finish`] takes it to its end; [`Run::step`] and [`Run::resume`]
+    /// are for hosts that answer its calls by hand, and [`Run::snapshot`] for those that answer later.
     pub fn start(&self, input: &(impl Serialize + ?Sized)) -> Result<Run, Failure> {
         self.evaluator().start(input)
     }
 
-    /// Calls the program for one record after the other, each several times as fast as a call by itself.
+    /// Makes an evaluator that calls the program for one record after the other, several times as fast as single calls.
     pub fn evaluator(&self) -> Evaluator {
         Evaluator::new(self.engine.runtime(), &self.program).grants(self.engine.granted().clone())
     }
 
-    /// Runs the program over many records, on all cores. A record is `data/row`.
+    /// Makes a batch that runs the program over many records, on all cores. A record is `data/row`.
     pub fn batch(&self) -> Batch {
         Batch::new(self.engine.runtime(), &self.program).grants(self.engine.granted().clone())
     }
 
-    /// Slips in its text that do not keep it from running, in the order of the text. [`Outcome::warnings`](crate::Outcome::warnings)
-    /// has them too.
+    /// Returns the warnings about its text, in order. [`Outcome::warnings`](crate::Outcome::warnings) includes them.
     ///
     /// ```
     /// let program = ptc::Engine::new()?.compile("(+ 1 2))")?;
@@ -80,14 +79,14 @@ impl Program {
         self.program.warnings()
     }
 
-    /// Holds calls to these limits.
+    /// Sets the limits of calls.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Program {
         self.engine = self.engine.limits(limits);
         self
     }
 
-    /// Ends calls, those that run and all later ones, once this is cancelled.
+    /// Sets a handle that ends running calls, and all later ones, once cancelled.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Program {
         self.engine = self.engine.cancel(cancel);

@@ -1,4 +1,4 @@
-//! Tools that say what they are: a name, what they take and answer, and the Rust code behind them.
+//! Tools with declarations: a name, arguments and reply, and the Rust code behind them.
 
 use ptc_runtime::{Effects, Shape, ToolAnswer, ToolArgs, ToolError, ToolFuture, ToolShape, Tools};
 use schemars::JsonSchema;
@@ -10,9 +10,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-/// A tool made of Rust code and types, for engines and agents alike: [`Engine::with_tool`](crate::Engine::with_tool)
-/// takes one, and so does `Agent::builder().tool(…)` with the feature `agent`. The attribute [`tool`](macro@crate::tool)
-/// makes one of a function.
+/// A tool made of Rust code and types, for engines and agents alike:
+/// [`Engine::with_tool`](crate::Engine::with_tool) takes one, and so does `Agent::builder().tool(…)` with the
+/// feature `agent`. The attribute [`tool`](macro@crate::tool) makes one from a function.
 ///
 /// ```
 /// use ptc::{ToolDefinition, prelude::*};
@@ -47,7 +47,7 @@ enum Body {
 }
 
 impl ToolDefinition {
-    /// A tool of a function that blocks while it works.
+    /// Makes a tool from a function that blocks while it works.
     pub fn new<A, T>(
         name: impl Into<String>,
         tool: impl Fn(A) -> Result<T, ToolError> + Send + Sync + 'static,
@@ -60,7 +60,7 @@ impl ToolDefinition {
         ToolDefinition::of::<A, T>(name.into(), Body::Blocking(Arc::new(body)))
     }
 
-    /// A tool of an async function: a call that waits holds no thread.
+    /// Makes a tool from an async function: a waiting call holds no thread.
     pub fn new_async<A, T, F>(
         name: impl Into<String>,
         tool: impl Fn(A) -> F + Send + Sync + 'static,
@@ -97,24 +97,24 @@ impl ToolDefinition {
         self
     }
 
-    /// Says what a call changes; unknown unless this is said, which counts as a write.
+    /// Sets the effect of a call; without it the effect is unknown, which counts as a write.
     #[must_use]
     pub fn effect(mut self, effect: Effects) -> ToolDefinition {
         self.effect = effect;
         self
     }
 
-    /// The name that programs call.
+    /// Returns the name that programs call.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The JSON Schema of its arguments, with the descriptions of parameters.
+    /// Returns the JSON Schema of its arguments, with the descriptions of parameters.
     pub fn takes(&self) -> &Value {
         &self.takes
     }
 
-    /// The JSON Schema of its answer.
+    /// Returns the JSON Schema of its reply.
     pub fn answers(&self) -> &Value {
         &self.answers
     }
@@ -159,7 +159,7 @@ impl From<ToolDefinition> for ptc_agent::tools::Tool {
     }
 }
 
-/// An error of a function as one of its tool. One that is a [`ToolError`] keeps its hint.
+/// Converts an error of a function into one of its tool. A [`ToolError`] keeps its hint.
 pub fn tool_error<E: fmt::Display + 'static>(error: E) -> ToolError {
     let any: &dyn std::any::Any = &error;
     any.downcast_ref::<ToolError>().cloned().unwrap_or_else(|| ToolError::new(&error))

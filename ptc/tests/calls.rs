@@ -1,4 +1,4 @@
-//! Programs that are called with Rust values: typed in and out, with tools, limits and errors where people look for them.
+//! Programs called with Rust values: typed in and out, with tools, limits and errors.
 
 use ptc::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ fn another_thread_cancels() -> Result<(), Failure> {
     let cancel = Cancel::new();
     let program = engine.compile(forever)?.cancel(&cancel);
     ended(&cancel, &mut || pollster::block_on(program.call_async::<()>(&())).unwrap_err());
-    // Others are not disturbed.
+    // Other programs are not affected.
     assert_eq!(engine.eval::<i64>("(inc 1)")?, 2);
     Ok(())
 }
@@ -153,7 +153,7 @@ fn a_suspended_run_goes_on_from_bytes() -> Result<(), Failure> {
     let bytes = run.snapshot()?;
     drop(run);
 
-    // As another process would: the input is in the bytes, the data of the engine is not.
+    // The bytes hold the input but not the engine's data, so another process needs the same engine.
     let engine = engine()?;
     let mut run = engine.load(&bytes)?;
     for (call, price) in calls.iter().zip([line("a", 1), line("b", 2)]) {

@@ -1,4 +1,4 @@
-//! One program over many records, which are borrowed, on threads and as futures.
+//! One program over many borrowed records, on threads and as futures.
 
 use ptc::prelude::*;
 use ptc::{Ending, Input};
@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// Gives way to others `times` times.
+/// Yields to other tasks `times` times.
 async fn waiting(mut times: u32) {
     std::future::poll_fn(|context| {
         times = times.saturating_sub(1);
@@ -49,7 +49,7 @@ fn an_evaluator_borrows_its_records() -> Result<(), Failure> {
         Ok::<_, Failure>(lengths)
     })?;
     assert_eq!(lengths, [10, 30, 40]);
-    // One that is dropped on its way leaves the evaluator as it was.
+    // A future dropped halfway leaves the evaluator unchanged.
     let mut dropped = Box::pin(evaluator.call_async::<i64>("dropped"));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(dropped.as_mut().poll(&mut context).is_pending());
@@ -130,7 +130,7 @@ fn lines_are_read_from_what_is_borrowed() -> Result<(), Failure> {
     let text = String::from("1\n2\nx\n4\n");
     let mut rest = text.as_bytes();
     let (mut output, mut failed) = (Vec::new(), Vec::new());
-    // A reader that borrows another one, which is there afterwards.
+    // A reader borrowed from another one, which can be used afterwards.
     let summary = program.batch().lines(Read::take(&mut rest, 6), &mut output, |line, failure| {
         failed.push((line, failure.reason()));
         Ok(())

@@ -1,8 +1,9 @@
-//! Rust functions as tools: of engines, and of agents.
+//! Rust functions as tools of engines and agents.
 
-use ptc::agent::tools::{LlmRef, Tool};
+use ptc::agent::definition::Transport;
+use ptc::agent::tools::{Expose, LlmRef, Tool};
 use ptc::agent::{Agent, RunOptions, run};
-use ptc::model::Scripted;
+use ptc::model::{Output, Scripted};
 use ptc::prelude::*;
 use ptc::{Prelude, ToolDefinition};
 use schemars::JsonSchema;
@@ -34,7 +35,7 @@ async fn find_orders(
     [1, 2, 3].map(|id| order(id, &country)).into_iter().take(limit.unwrap_or(usize::MAX)).collect()
 }
 
-/// Waits once, whoever polls.
+/// Waits once, under any executor.
 async fn tokio_free_wait() {
     let mut is_first = true;
     std::future::poll_fn(|context| {
@@ -154,7 +155,7 @@ fn a_program_that_does_not_fit_the_types_stops_before_a_call() {
 
 #[test]
 fn the_compiler_s_view_of_arguments_is_the_function_s() {
-    // What no schema says is told by the reader of arguments.
+    // Rules that no schema states are reported by the deserialiser of the arguments.
     let failure = engine().run("(tool/cancel-order {:id (- 0 1)})").unwrap_err();
     assert_eq!(failure.reason(), "tool_error");
     assert!(failure.to_string().contains("bad arguments"), "{failure}");
@@ -229,6 +230,33 @@ fn the_same_functions_are_tools_of_agents() {
     let all = format!("{system}{}", requests[0].messages[0].content);
     assert!(all.contains("Finds the orders of a country."), "{all}");
     assert!(all.contains("find_orders(country :string, limit :int?)"), "{all}");
+}
+
+/// Descriptions of parameters appear wherever a model sees the tool.
+#[test]
+fn doc_comments_of_parameters_reach_models() {
+    let told = |builder: ptc::agent::AgentBuilder| {
+        let model = Scripted::new(["(return 1)"]);
+        let agent =
+            builder.tool(Tool::from(find_orders_tool()).expose(Expose::Both)).build().expect("an agent");
+        let _ = run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone())));
+        model.requests().remove(0)
+    };
+    let words = || Agent::builder().prompt("Sell").output(Output::Text);
+    let combined = words().ptc_transport(Some(Transport::ToolCall));
+    for request in [told(Agent::builder().prompt("Sell")), told(combined.clone())] {
+        let system = request.system;
+        assert!(system.contains("\n  country: Two letters, such as NO.\n"), "{system}");
+        assert!(system.contains("\n  limit: Most orders to find."), "{system}");
+    }
+    for request in [told(words()), told(combined)] {
+        let tool = request.tools.iter().find(|tool| tool.name == "find_orders").expect("it is offered");
+        assert_eq!(tool.description, "Finds the orders of a country.\n\nThe newest come first.");
+        let properties = &tool.parameters["properties"];
+        assert_eq!(properties["country"]["description"], "Two letters, such as NO.");
+        assert_eq!(properties["limit"]["description"], "Most orders to find.");
+        assert_eq!(tool.parameters["required"], json!(["country"]));
+    }
 }
 
 #[test]

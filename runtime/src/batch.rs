@@ -1,4 +1,4 @@
-//! Programs over many records, on all cores, in memory that does not grow with the input: one program
+//! Runs of programs over many records, on all cores, in memory that does not grow with the input: one program
 //! ([`Batch::new`]), several at once ([`Batch::rules`]), or a fold into one value ([`Batch::reduce`]).
 
 mod gate;
@@ -28,9 +28,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 pub use summary::{Ending, Progress, Summary};
 
-/// Runs programs over many records: JSON lines with `lines`, Rust values with [`Batch::map`]. Every
-/// record is a run of its own, with its own budget; one that fails does not disturb the others.
-/// Memory is bounded whatever the size of the input.
+/// Runs programs over many records: JSON lines with `lines`, Rust values with [`Batch::map`]. Every record is a run
+/// of its own, with its own budget; a failed record does not disturb the others. Memory is bounded whatever the
+/// size of the input.
 ///
 /// ```
 /// use ptc_runtime::{Batch, Runtime};
@@ -70,17 +70,19 @@ pub struct Batch<Work = Program> {
 }
 
 impl Batch {
-    /// For a program without data besides the records. The tools of the runtime are called from several threads.
+    /// Makes a batch for a program without data besides the records. Tools of the runtime are called from several
+    /// threads.
     pub fn new(runtime: &Runtime, program: &Program) -> Batch {
         Batch::of(runtime, program.clone(), Watching::of([program]))
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.work
     }
 
-    /// What all records lacked though the program reads it, once the batch has ended: most often it is misspelt there.
+    /// Returns warnings about fields that the program reads but no record had, once the batch has ended: most often
+    /// they are misspelt.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -116,7 +118,7 @@ impl<Work> Batch<Work> {
         }
     }
 
-    /// Data every record sees. What cancels the runs of records also ends the batch.
+    /// Grants data to every record. Cancelling these grants also ends the batch.
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Self {
         if let Some(cancel) = &grants.cancel {
@@ -126,15 +128,15 @@ impl<Work> Batch<Work> {
         self
     }
 
-    /// The record is `data/<name>`; without this, `data/row`.
+    /// Sets the data name of the record: `data/<name>`; the default is `data/row`.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         self.name = name.to_string();
         self
     }
 
-    /// Whether the members of a record are `data/<member>` too; a record that is not an object then
-    /// fails. Data of [`Batch::grants`] comes before a member of the same name.
+    /// Sets whether the members of a record are `data/<member>` too; a record that is not an object then fails.
+    /// Data of [`Batch::grants`] takes precedence over a member of the same name.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -152,51 +154,51 @@ impl<Work> Batch<Work> {
         self
     }
 
-    /// How many records run at the same time; without this, one for each core.
+    /// Sets the number of records that run at the same time; the default is one per core.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Whether results come in the order of their records, as they do without this.
+    /// Sets whether results come in the order of their records; the default is true.
     #[must_use]
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = ordered;
         self
     }
 
-    /// Whether to stop at the first record that fails. In order, everything before it is given out,
-    /// and nothing after it.
+    /// Sets whether to stop at the first record that fails. With ordered results, everything before it is
+    /// delivered, and nothing after it.
     #[must_use]
     pub fn fail_fast(mut self, fail_fast: bool) -> Self {
         self.fail_fast = fail_fast;
         self
     }
 
-    /// Only the first so many records.
+    /// Limits the batch to the first `records` records.
     #[must_use]
     pub fn take(mut self, records: u64) -> Self {
         self.take = records;
         self
     }
 
-    /// A longer line fails, and is not kept in memory; 64 MiB without this.
+    /// Sets the maximum length of a line, 64 MiB by default. A longer line fails, and is not kept in memory.
     #[must_use]
     pub fn max_line_bytes(mut self, bytes: usize) -> Self {
         self.max_line_bytes = bytes;
         self
     }
 
-    /// Ends the batch from outside: records that run are finished, no others are begun. In order,
-    /// what was given out is then an unbroken start of the whole.
+    /// Lets the host end the batch: running records finish, and no others begin. With ordered results, the
+    /// delivered ones are an unbroken prefix of all.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// How far the batch is, for another thread to look at.
+    /// Returns the progress of the batch, for another thread to read.
     pub fn progress(&self) -> Arc<Progress> {
         self.progress.clone()
     }
@@ -208,8 +210,7 @@ impl<Work> Batch<Work> {
     }
 }
 
-/// What came of one run, or that it panicked: a bug of ours in one is no reason to lose all the
-/// others.
+/// Runs one record and turns a panic into a failure: a bug of ours in one record is no reason to lose all the others.
 fn guarded<T>(program: &Program, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
     ran.unwrap_or_else(|_| {

@@ -1,9 +1,8 @@
-//! Rust types to values and back, through serde.
+//! Conversion between Rust types and values, through serde.
 //!
-//! Into a program go what `Serialize` says: structs and maps become maps with string keys, enums
-//! are tagged from outside as serde_json has them. Out of a program any value deserialises:
-//! keywords as strings, sets and ranges as sequences, dates as ISO text, and a field `unit_price`
-//! is found under `:unit-price`.
+//! Data enters a program as `Serialize` describes it: structs and maps become maps with string keys, and enums are
+//! tagged externally as in serde_json. Any value deserialises: keywords as strings, sets and ranges as sequences, dates
+//! as ISO text, and a field `unit_price` is found under `:unit-price`.
 //!
 //! ```
 //! use ptc_runtime::bridge::{from_value, to_value};
@@ -34,15 +33,15 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use datum::{datum_to_json, datum_to_json_text, from_datum, json_to_datum, to_datum};
 pub use error::BridgeError;
 
-/// How deep data that goes through Rust types may nest, since those recurse on the Rust stack.
+/// Maximum nesting of data that goes through Rust types, since those recurse on the Rust stack.
 pub const MAX_DEPTH: usize = 128;
 
-/// How keys of maps become keys of Rust types.
+/// Options for turning keys of maps into keys of Rust types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FromOptions {
-    /// Whether a struct's field is found under its name with `-` for `_`, and back.
+    /// True to find a struct's field under its name with `-` for `_`, and the other way round.
     pub match_fields: bool,
-    /// Whether the string keys of Rust maps get `_` for `-`.
+    /// True to give string keys of Rust maps `_` for `-`.
     pub snake_keys: bool,
 }
 
@@ -52,12 +51,12 @@ impl Default for FromOptions {
     }
 }
 
-/// A value of `heap` from anything that serialises.
+/// Makes a value of `heap` from anything that serialises.
 pub fn to_value<T: Serialize + ?Sized>(heap: &mut Heap, data: &T) -> Result<Value, BridgeError> {
     Feed::default().value(heap, data)
 }
 
-/// Turns many Rust values into values of one heap, keeping what it learnt of their keys.
+/// Converter of many Rust values into one heap; it reuses the keys it has seen.
 #[derive(Default)]
 pub(crate) struct Feed {
     pub(crate) names: Names,
@@ -66,7 +65,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// A value of `heap`. What is known of another heap must be forgotten first.
+    /// Makes a value of `heap`. Keys of another heap must be forgotten first.
     pub(crate) fn value<T: Serialize + ?Sized>(
         &mut self,
         heap: &mut Heap,
@@ -77,7 +76,7 @@ impl Feed {
     }
 }
 
-/// Shared data from anything that serialises.
+/// Makes shared data from anything that serialises.
 ///
 /// ```
 /// let frozen = ptc_runtime::bridge::freeze(&vec![1, 2, 3])?;
@@ -88,7 +87,7 @@ pub fn freeze<T: Serialize + ?Sized>(data: &T) -> Result<Frozen, BridgeError> {
     Frozen::build(|heap| to_value(heap, data))
 }
 
-/// A Rust type from a value. Strings may be borrowed from the heap.
+/// Makes a Rust type from a value. Strings may be borrowed from the heap.
 ///
 /// ```
 /// use ptc_runtime::bridge::from_value;
@@ -104,7 +103,7 @@ pub fn from_value<'h, T: Deserialize<'h>>(heap: &'h Heap, value: Value) -> Resul
     from_value_with(heap, value, FromOptions::default())
 }
 
-/// As [`from_value`], with a say in how keys are matched.
+/// Makes a Rust type from a value, like [`from_value`], with options for matching keys.
 pub fn from_value_with<'h, T: Deserialize<'h>>(
     heap: &'h Heap,
     value: Value,
@@ -113,7 +112,7 @@ pub fn from_value_with<'h, T: Deserialize<'h>>(
     T::deserialize(de::De::new(heap, value, options))
 }
 
-/// A Rust type from shared data.
+/// Makes a Rust type from shared data.
 pub fn from_frozen<T: DeserializeOwned>(frozen: &Frozen) -> Result<T, BridgeError> {
     frozen.read(|heap, value| from_value(heap, value))
 }

@@ -1,9 +1,8 @@
-//! What can be looked up: `doc`, `dir`, `apropos`, `meta` and `ns-publics` of the language and
-//! `ptc doc` on the command line all read from here.
+//! The catalogue of everything that can be looked up: `doc`, `dir`, `apropos`, `meta` and `ns-publics` of the language
+//! and `ptc doc` on the command line all read from it.
 //!
-//! A catalog is a list of entries from several sources. So far there is one source, the language
-//! itself ([`Catalog::language`]); preludes and upstream servers add theirs with [`Catalog::add`] and
-//! rank before it.
+//! A catalogue is a list of entries from several sources. The language itself is one ([`Catalog::language`]); preludes
+//! and upstream servers add theirs with [`Catalog::add`] and rank before it.
 
 mod words;
 
@@ -15,10 +14,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use words::Words;
 
-/// Longest description in a line of `dir`, in characters.
+/// Maximum characters of a description in a line of `dir`.
 const SHORT: usize = 120;
 
-/// Where an entry comes from, in the order in which `apropos` lists them.
+/// The source of an entry, in the order in which `apropos` lists them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
     /// An export of a prelude.
@@ -32,7 +31,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// As `apropos` and `meta` call it.
+    /// Returns the word for it in `apropos` and `meta`.
     pub fn name(self) -> &'static str {
         match self {
             Origin::Prelude => "prelude",
@@ -42,33 +41,33 @@ impl Origin {
     }
 }
 
-/// One thing that can be looked up.
+/// One entry of the catalogue.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where it comes from.
+    /// Source of the entry.
     pub origin: Origin,
     /// "form", "function", "constant" or "method".
     pub kind: &'static str,
-    /// The namespace it belongs to.
+    /// Namespace it belongs to.
     pub namespace: String,
-    /// Its name in that namespace.
+    /// Name within the namespace.
     pub name: String,
-    /// How a program writes it.
+    /// Name as a program writes it.
     pub reference: String,
-    /// What it does, in a line.
+    /// Description in one line.
     pub description: String,
-    /// How it is called.
+    /// Calls, one per arity, such as `(reduce f coll)`.
     pub signatures: Vec<String>,
-    /// Heading of the reference page.
+    /// Heading on the reference page.
     pub section: String,
-    /// A program and its result.
+    /// An expression and its result.
     pub example: String,
-    /// Words that searches look at.
+    /// Words for searches.
     words: Words,
 }
 
 impl Entry {
-    /// An entry without an example.
+    /// Makes an entry without an example.
     pub fn new(origin: Origin, kind: &'static str, namespace: &str, name: &str, description: &str) -> Entry {
         let mut entry = Entry {
             origin,
@@ -86,7 +85,7 @@ impl Entry {
         entry
     }
 
-    /// Finds its words anew, after a field has changed.
+    /// Rebuilds its search words after a field has changed.
     fn index(&mut self) {
         let names = format!("{} {}", self.name, self.reference);
         let signatures = self.signatures.join(" ");
@@ -111,7 +110,7 @@ impl Entry {
         entry.signatures = vec![format!("({})", row.name)];
         entry.section = row.section.to_string();
         entry.example = row.example.to_string();
-        // Before the parameters are there: a search for "key" is not about all that take one.
+        // The parameters are not indexed: a search for "key" is not about every function that takes one.
         entry.index();
         entry.signatures = row.signatures();
         entry
@@ -128,7 +127,7 @@ impl Entry {
         entry
     }
 
-    /// The text of `doc`: one fact per line.
+    /// Returns the text of `doc`: one fact per line.
     pub fn text(&self) -> String {
         let mut lines = vec![
             self.reference.clone(),
@@ -143,7 +142,7 @@ impl Entry {
         lines.join("\n")
     }
 
-    /// A line of `apropos`.
+    /// Returns its line in `apropos`.
     pub fn found_line(&self) -> String {
         match self.origin {
             Origin::Prelude | Origin::Local => {
@@ -157,21 +156,21 @@ impl Entry {
         }
     }
 
-    /// The words that searches look at: those of its name, which count for more, and others.
+    /// Sets the search words: those of its name, which count for more, and others.
     #[must_use]
     pub fn with_words(mut self, names: &str, others: &str) -> Entry {
         self.words = Words::new(names, others);
         self
     }
 
-    /// A line of `dir`.
+    /// Returns its line in `dir`.
     pub fn member_line(&self) -> String {
         let cut = self.description.char_indices().nth(SHORT);
         let short = cut.map_or(self.description.clone(), |(at, _)| format!("{}…", &self.description[..at]));
         format!("{} - {short}", self.reference)
     }
 
-    /// `[x y]` for each signature.
+    /// Returns `[x y]` for each signature.
     pub fn arglists(&self) -> Vec<String> {
         let inside = |signature: &String| {
             let words = signature.trim_start_matches('(').trim_end_matches(')');
@@ -181,14 +180,14 @@ impl Entry {
     }
 }
 
-/// Everything that can be looked up, those that win first.
+/// All entries that can be looked up; earlier ones win.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: Vec<Entry>,
 }
 
 impl Catalog {
-    /// The forms and builtins of the language.
+    /// Returns the forms and builtins of the language.
     ///
     /// ```
     /// use ptc_runtime::Catalog;
@@ -207,17 +206,17 @@ impl Catalog {
         &LANGUAGE
     }
 
-    /// Adds another source; what it calls by the same name wins over what is there.
+    /// Adds another source; its names win over those already there.
     pub fn add(&mut self, entries: impl IntoIterator<Item = Entry>) {
         self.entries.splice(0..0, entries);
     }
 
-    /// All entries.
+    /// Returns all entries.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The entry a reference names, however it is qualified.
+    /// Finds the entry a reference names, qualified or not.
     pub fn find(&self, reference: &str) -> Option<&Entry> {
         let exact = |name: &str| self.entries.iter().find(|entry| entry.reference == name);
         exact(reference).or_else(|| {
@@ -232,18 +231,18 @@ impl Catalog {
         })
     }
 
-    /// The reference most like this one.
+    /// Returns the reference most similar to this one.
     pub fn near(&self, reference: &str) -> Option<&str> {
         suggest::nearest(reference, self.entries.iter().map(|entry| &*entry.reference))
     }
 
-    /// The entries that match a query best, at most `limit`.
+    /// Returns the entries that match a query best, at most `limit`.
     pub fn search(&self, query: &str, limit: usize) -> Vec<&Entry> {
         search(self.entries.iter(), query, limit)
     }
 
-    /// The entries that a text in words is about, at most `limit`: those with its rarest words first, whatever their
-    /// origin. Plurals and words that are written together or apart are the same; words such as "the" say nothing.
+    /// Returns the entries that a text is about, at most `limit`: those that share its rarest words first, whatever
+    /// their origin. Plurals and words written together or apart are equal; words such as "the" do not count.
     ///
     /// ```
     /// use ptc_runtime::{Catalog, Entry, Origin};
@@ -261,12 +260,12 @@ impl Catalog {
         words::about(&self.entries, text, limit)
     }
 
-    /// How much work a search for this query is.
+    /// Returns the work of a search for this query.
     pub fn search_work(&self, query: &str) -> usize {
         search_work(self.entries.iter(), query)
     }
 
-    /// The namespaces `all-ns` lists.
+    /// Returns the namespaces that `all-ns` lists.
     pub fn namespaces(&self) -> Vec<&str> {
         let others = self.entries.iter().filter(|entry| entry.origin != Origin::Local);
         let others = others.map(|entry| &*entry.namespace);
@@ -274,13 +273,13 @@ impl Catalog {
         found.into_iter().collect()
     }
 
-    /// The full name of a namespace: `clojure.string` for `str`. None for what is none.
+    /// Returns the full name of a namespace: `clojure.string` for `str`; None if there is none.
     pub fn namespace(&self, name: &str) -> Option<&str> {
         let full = full_name(name);
         self.namespaces().into_iter().find(|known| *known == full)
     }
 
-    /// The members of a namespace or class, by name; empty for what is neither.
+    /// Returns the members of a namespace or class, by name; empty for other names.
     pub fn members(&self, name: &str) -> Vec<&Entry> {
         let full = full_name(name);
         let mut members: Vec<&Entry> = match ptc_bytecode::namespace(name).filter(|row| !row.takes_all()) {
@@ -299,7 +298,7 @@ impl Catalog {
 /// Namespaces of the language that `all-ns` lists; the other prefixes are classes.
 const LISTED: &[&str] = &["clojure.core", "clojure.set", "clojure.string", "clojure.walk", "json"];
 
-/// The name under which a namespace is listed, or else its first name; any other name as it is.
+/// Returns the name under which a namespace is listed, or else its first name; other names are returned as they are.
 fn full_name(name: &str) -> &str {
     match ptc_bytecode::namespace(name).map(|row| row.names) {
         Some(names @ [first, ..]) => LISTED.iter().find(|full| names.contains(full)).unwrap_or(first),
@@ -307,7 +306,7 @@ fn full_name(name: &str) -> &str {
     }
 }
 
-/// Functions on text that stand in `clojure.core`.
+/// Functions on text that belong to `clojure.core`.
 const CORE_TEXT: &[&str] = &[
     "str",
     "pr-str",
@@ -326,7 +325,7 @@ const CORE_TEXT: &[&str] = &[
     "parse-boolean",
 ];
 
-/// Namespace and name of a builtin or constant.
+/// Returns namespace and name of a builtin or constant.
 fn placed(name: &'static str, section: &str) -> (&'static str, &'static str) {
     if let Some((space, member)) = name.split_once('/').filter(|(a, b)| !a.is_empty() && !b.is_empty()) {
         return (full_name(space), member);
@@ -345,7 +344,7 @@ fn is_member(space: &str, name: &str) -> bool {
     ptc_bytecode::namespace(space).is_some_and(|row| row.members.contains(&name))
 }
 
-/// Functions on sets that stand in `clojure.core`.
+/// Functions on sets that belong to `clojure.core`.
 const CORE_SETS: &[&str] = &["contains?", "disj", "hash-set", "set", "set?", "vec", "vector"];
 
 #[cfg(test)]
@@ -379,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Every example of a form gives what it says.
+    /// Runs every example of a form and compares its result.
     #[test]
     fn examples_of_forms_hold() {
         let runtime = crate::Runtime::with_core(ptc_preludes::core()).unwrap();

@@ -1,5 +1,6 @@
-//! Holds what a program reads against what is known before it runs: granted data, definitions of the session, and what
-//! tools take and answer. A field that no record has is an error where that is certainly a slip, and otherwise a warning.
+//! Checks the reads of a program against the data known before it runs: granted data, definitions of the session, and
+//! the arguments and replies of tools. A field that no record has is an error where it is certainly a slip, and
+//! otherwise a warning.
 
 mod calls;
 mod compared;
@@ -19,10 +20,10 @@ use report::Absent;
 use scan::Scan;
 use std::cell::LazyCell;
 
-/// How many values are looked at in all; what would take more is not reported.
+/// Maximum values inspected in all; anything beyond is not reported.
 const MAX_VALUES: u64 = 2_000_000;
 
-/// Holds a program against what it starts with.
+/// Checks a program against its initial data.
 pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
     let reads = program.reads();
     let mut absent: Vec<Absent> = reads.lookups.iter().map(Absent::of).collect();
@@ -30,7 +31,7 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
     let mut found = Found::default();
     for (root, step) in reads.paths.iter().enumerate().filter(|(_, path)| path.parent.is_none()) {
         let root = PathId(root as u32);
-        // A program that calls nothing may as well fault where it computes.
+        // A program that makes no calls may as well fault where it computes.
         let is_certain = !reads.calls.is_empty();
         let is_used = |path: PathId| root_of(reads, path) == root;
         let is_compared =
@@ -46,7 +47,7 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
             continue;
         }
         let Some(frozen) = known.value(&step.step).or_else(|| constant(program, &step.step)) else {
-            // Nobody knows what comes from there.
+            // The data behind this root is unknown.
             absent.iter_mut().filter(|absent| absent.reads_from(reads, root)).for_each(Absent::give_up);
             continue;
         };
@@ -67,7 +68,7 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
             }
         });
     }
-    // Made once for all that ask: a program may look up thousands of fields.
+    // Computed once for all lookups: a program may look up thousands of fields.
     let watched = LazyCell::new(|| reads.watched().collect());
     for absent in absent {
         absent.report(reads, &watched, &mut found);
@@ -78,13 +79,13 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
     found
 }
 
-/// The constant of a prelude that a path begins with.
+/// Returns the constant of a prelude that a path begins with.
 fn constant<'p>(program: &'p Program, step: &Step) -> Option<&'p Frozen> {
     let Step::Definition(name) = step else { return None };
     program.attached()?.constant(name)
 }
 
-/// Fields that a run has to watch, since nobody knew all the maps before it.
+/// Returns the fields that a run has to watch, since not all their maps were known before it.
 pub(crate) fn watched(reads: &Reads) -> Vec<WatchedField> {
     let watched = reads.watched();
     watched
@@ -96,12 +97,12 @@ pub(crate) use known::{Found, Known};
 pub(crate) use report::missed;
 
 impl Absent<'_> {
-    /// Whether it is worth while to look there.
+    /// True if a lookup of this field in the data at `root` is still open.
     fn is_open_for(&self, reads: &Reads, root: PathId) -> bool {
         !self.is_settled() && self.reads_from(reads, root)
     }
 
-    /// Whether some of the maps it is looked up in come from there.
+    /// True if some of the maps it is looked up in come from `root`.
     fn reads_from(&self, reads: &Reads, root: PathId) -> bool {
         self.lookup.of.iter().any(|of| matches!(of, Of::Path(path) if root_of(reads, *path) == root))
     }

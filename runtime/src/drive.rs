@@ -1,5 +1,5 @@
-//! Drivers: they take a run to its end by answering its tool calls. The run itself is the same for
-//! all of them; a host that wants to answer by hand uses [`Run`] directly.
+//! Drivers, which take a run to its end by answering its tool calls. All of them use the same run; a host that wants to
+//! answer by hand uses [`Run`] directly.
 
 use crate::call::{CallId, PendingCall};
 use crate::run::{Failure, Outcome, Run, Step};
@@ -21,7 +21,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Answers the calls of a run: [`Tools`] do, and hosts that look at every call themselves.
+/// Dispatcher of the calls of a run: [`Tools`], or hosts that handle every call themselves.
 ///
 /// ```
 /// use ptc_runtime::{CallFuture, Dispatch, PendingCall, Runtime, ToolAnswer, asynchronous};
@@ -40,11 +40,11 @@ use std::time::Instant;
 /// # }).unwrap();
 /// ```
 pub trait Dispatch: Sync {
-    /// Makes one call. Each call of a run is given once, in the order the run makes them; many may be under way.
+    /// Makes one call. Each call of a run is passed in once, in the order the run makes them; many may be under way.
     fn call(&self, call: PendingCall) -> CallFuture<'_>;
 }
 
-/// A call that is under way, and comes back with what became of it.
+/// A call under way, which resolves to its reply or refusal.
 pub type CallFuture<'a> =
     Pin<Box<dyn Future<Output = (PendingCall, Result<ToolAnswer, Refusal>)> + Send + 'a>>;
 
@@ -57,13 +57,13 @@ impl Dispatch for Tools {
 /// A run that failed.
 #[derive(Debug)]
 pub struct FailedRun {
-    /// What went wrong.
+    /// Failure that ended it.
     pub failure: Failure,
     run: Option<Run>,
 }
 
 impl FailedRun {
-    /// What the run had defined until then.
+    /// Returns the definitions the run had made before it failed.
     pub fn definitions(&self) -> Vec<(String, Frozen)> {
         self.run.as_ref().map(Run::left_definitions).unwrap_or_default()
     }
@@ -76,9 +76,9 @@ impl From<Box<FailedRun>> for Failure {
 }
 
 impl Run {
-    /// Runs to the end on this thread: the tools of its runtime answer its calls. Several in flight (under `pmap`)
-    /// are made at the same time, each on a thread of its own; so is any call of a run that can be cancelled, which
-    /// then ends without waiting for it.
+    /// Runs to the end on this thread; the tools of its runtime answer its calls. Several in flight (under `pmap`)
+    /// run at the same time, each on its own thread; so does any call of a run that can be cancelled, which then
+    /// ends without waiting for it.
     pub fn finish(mut self) -> Result<Outcome, Failure> {
         let tools = &*self.tools.clone();
         while self.watch.cancel().is_none() {
@@ -96,7 +96,7 @@ impl Run {
         }
     }
 
-    /// Runs to the end as a future that works under any executor: the tools of its runtime answer its calls, any
+    /// Runs to the end as a future that works under any executor; the tools of its runtime answer its calls, any
     /// number of them at the same time. See [`asynchronous`] for where the work is done.
     pub async fn finish_async(self) -> Result<Outcome, Failure> {
         let tools = self.tools.clone();
@@ -104,10 +104,10 @@ impl Run {
     }
 }
 
-/// Runs to the end as a future that works under any executor, with calls answered by `dispatch`. Computing happens on the rayon pool,
-/// never on the thread that polls; any number of calls are in flight without holding a thread.
-/// Dropping the future cancels the calls in flight, and so does the run's [`Cancel`]: no call begins after it, and the run ends
-/// without waiting for those that have begun.
+/// Runs to the end as a future that works under any executor, with `dispatch` answering calls. Computing happens on
+/// the rayon pool, never on the polling thread; any number of calls are in flight without holding a thread.
+/// Dropping the future cancels the calls in flight, and so does the run's [`Cancel`]: no call begins after it, and
+/// the run ends without waiting for calls that have begun.
 pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, Box<FailedRun>> {
     match drive(run, dispatch, Vec::new(), false, Computes::Elsewhere).await? {
         Driven::Done(outcome) => Ok(outcome),
@@ -115,26 +115,26 @@ pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, 
     }
 }
 
-/// A call that its tool has put off: somebody has to decide first.
+/// A call that its tool has put on hold until a decision is made.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// The call. It still waits for an answer.
+    /// The call, which still waits for a reply.
     pub call: PendingCall,
-    /// What the tool said to [`ToolError::hold`](crate::ToolError::hold).
+    /// Question passed to [`ToolError::hold`](crate::ToolError::hold).
     pub question: serde_json::Value,
 }
 
-/// How far a run went.
+/// The state a driver left a run in.
 #[derive(Debug)]
 pub enum Driven {
-    /// To its end.
+    /// The run has ended.
     Done(Outcome),
-    /// Until nothing but decisions was waited for. The run may be written to bytes until they are made.
+    /// The run waits for decisions only. It may be written to bytes until they are made.
     Held(Run, Vec<Held>),
 }
 
-/// Runs as [`Run::finish_async`] does, until it ends or all it waits for are calls that tools have put off. `given` answers
-/// calls that wait already: those of a run that was held before.
+/// Runs as [`Run::finish_async`] does, until it ends or waits only for calls that tools have put on hold. `given`
+/// answers calls that already wait: those of a run that was held before.
 ///
 /// ```
 /// use ptc_runtime::{Driven, Grants, Runtime, ToolAnswer, ToolError, ToolFuture, Tools, until_held};
@@ -164,12 +164,12 @@ pub async fn until_held(run: Run, given: Vec<(CallId, ToolFuture)>) -> Result<Dr
     Ok(drive(run, tools, given.collect(), true, Computes::Elsewhere).await?)
 }
 
-/// Where a run computes.
+/// The place where a run computes.
 #[derive(Clone, Copy)]
 enum Computes {
-    /// On the thread that polls.
+    /// On the polling thread.
     Here,
-    /// Where the run's schedule says, or on the rayon pool.
+    /// On a thread that the run's schedule chooses, or on the rayon pool.
     Elsewhere,
 }
 
@@ -190,7 +190,7 @@ async fn drive<'d>(
     loop {
         let step;
         (run, step) = match computes {
-            // The host may have gone on with it before.
+            // The host may have stepped it before.
             _ if run.is_waiting() && !is_set(cancel) => {
                 let calls = run.pending();
                 (run, Some(Step::NeedsTools(calls)))
@@ -213,7 +213,7 @@ async fn drive<'d>(
                 in_flight.push(unless_cancelled(cancel, async move { dispatch.call(call).await }));
             }
         }
-        // All answers that are there by now go back in one step. A call that was put off stays open.
+        // All replies that are ready go back in one step. A call on hold stays open.
         let mut is_answered = false;
         loop {
             let next = match is_answered {
@@ -231,7 +231,7 @@ async fn drive<'d>(
                     let question = error.question().cloned().unwrap_or_default();
                     held.push(Held { call, question });
                 }
-                // Nobody waits for it any more: a branch before its own has failed.
+                // The run no longer waits for it: a branch before its own has failed.
                 Some((call, _)) if !run.waits_for(&call.id) => asked.retain(|id| *id != call.id),
                 Some((call, answer)) => {
                     asked.retain(|id| *id != call.id);
@@ -245,7 +245,8 @@ async fn drive<'d>(
     }
 }
 
-/// A call that never begins once the run is cancelled: those before it begin first, and it may happen while they do.
+/// Wraps a call so that it does not begin once the run is cancelled: earlier calls begin first, and one of them may
+/// cancel it.
 fn unless_cancelled<'c>(
     cancel: Option<&'c Cancel>,
     call: impl Future<Output = (PendingCall, Result<ToolAnswer, Refusal>)> + Send + 'c,
@@ -262,7 +263,7 @@ fn is_set(cancel: Option<&Cancel>) -> bool {
     cancel.is_some_and(Cancel::is_cancelled)
 }
 
-/// Waits until the run is cancelled; for ever if nobody can.
+/// Waits until the run is cancelled; for ever if it cannot be.
 async fn cancelled(cancel: Option<&Cancel>) {
     match cancel {
         Some(cancel) => cancel.cancelled().await,
@@ -301,13 +302,14 @@ fn answer_blocking(tools: &Tools, call: &PendingCall) -> Result<ToolAnswer, Refu
     }
 }
 
-/// The answer of an async tool, also if it panics: the host's bug, which must not take the caller's task with it.
+/// Awaits an async tool and turns a panic into an error: a panic is the host's bug, but must not take the caller's
+/// task with it.
 async fn awaited(tool: &AsyncBody, args: ToolArgs) -> Result<ToolAnswer, ToolError> {
     let called = AssertUnwindSafe(async { tool(args).await }).catch_unwind().await;
     called.unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 
-/// A call that somebody else answers.
+/// Answers a call with a future given by the host.
 async fn given_async(
     tools: &Tools,
     call: PendingCall,
@@ -327,7 +329,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
             Ok(()) => awaited(&**tool, tools.args(&call)).await.map_err(Refusal::Error),
             Err(fault) => Err(fault.into()),
         },
-        // A tool that blocks gets a thread of its own: neither the executor nor the pool may wait.
+        // A blocking tool gets its own thread: neither the executor nor the pool may block.
         Some(Body::Blocking(_)) => {
             let (done, wait) = oneshot::channel();
             let (tools, asked) = (tools.clone(), call.clone());
@@ -343,7 +345,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
             }
         }
     };
-    // One that is put off has not been made yet.
+    // A call on hold has not been made yet.
     if !matches!(&answer, Err(Refusal::Error(error)) if error.question().is_some()) {
         tools.tell(&call, &answer, since);
     }
@@ -359,7 +361,7 @@ fn panicked(panic: &(dyn Any + Send)) -> ToolError {
     ToolError::new(format!("it panicked: {}", panic_text(panic)))
 }
 
-/// The message of a panic that was caught.
+/// Returns the message of a caught panic.
 ///
 /// ```
 /// let caught = std::panic::catch_unwind(|| panic!("no such luck")).unwrap_err();
@@ -370,7 +372,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// Goes on with a run for a slice of time; None if it could go on then. One that is cancelled does not wait until it may.
+/// Steps a run for one slice of time; None if it paused and could go on. A cancelled run does not wait for its turn.
 async fn step_in_slice(
     run: Run,
     cancel: Option<&Cancel>,
@@ -387,7 +389,7 @@ async fn step_in_slice(
     let mine = waiting.clone();
     let work: Work = Box::new(move || {
         let stepped = take(&mine).map(step);
-        // Without a run, whoever has it does not wait.
+        // If the run was taken back, nothing waits for a result.
         Computed::new(move || {
             if let Some(stepped) = stepped {
                 let _ = done.send(stepped);

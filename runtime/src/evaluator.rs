@@ -1,5 +1,5 @@
-//! One program over many records: the machine, its memory and what it learnt of the records' keys are
-//! used again from one to the next.
+//! Runs of one program over many records: the machine, its memory and the known keys of records are reused from one to
+//! the next.
 
 use crate::bridge::{BridgeError, Feed};
 use crate::host::{Grants, Runtime};
@@ -15,12 +15,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// How often new keys are put where later records share them. Data with ever new keys is not worth
-/// more.
+/// Maximum times that new keys are moved to where later records share them. Data with ever new keys is not worth more.
 const MAX_SETTLED: usize = 32;
 
-/// Runs one program over many records. Each run starts with empty memory and a full budget, and sees
-/// nothing of the ones before. One evaluator serves one thread; make one for each.
+/// Runs one program over many records. Each run starts with empty memory and a full budget, and is isolated from
+/// earlier runs. An evaluator serves one thread; make one for each.
 ///
 /// ```
 /// use ptc_runtime::{Evaluator, Runtime};
@@ -45,29 +44,29 @@ pub struct Evaluator {
     settled: usize,
     name: Arc<str>,
     members_given: Members,
-    /// The names of a record's members, as the records before had them.
+    /// Names of a record's members, as in earlier records.
     members: Vec<Arc<str>>,
-    /// Whether the program was found to read no data but what the grants and the record bring.
+    /// True if the program was found to read only data of the grants and the record.
     data_checked: bool,
-    /// How many spaces the machine has besides what a run brings.
+    /// Number of spaces attached to the machine besides those of a run.
     attached: u32,
-    /// The run before ended before it began: the record could not be read.
+    /// True if the last run never began, since its record could not be read.
     unread: bool,
-    /// What the runs found, with those of other threads.
+    /// Findings of the runs, together with those of other threads.
     tally: Arc<Tally>,
-    /// The fields and data that are watched, for this program and those it takes turns with.
+    /// Watched fields and data, for this program and those it takes turns with.
     watching: Arc<Watching>,
-    /// Data that members are to bring, and whether one did.
+    /// Data that members should provide, and true for each that one did.
     read_members: Vec<(DataRead, bool)>,
 }
 
-/// Whether the members of a record are data of their own.
+/// The use of a record's members as data of their own.
 #[derive(Clone, Copy, PartialEq)]
 enum Members {
     Hidden,
-    /// Of records that have some.
+    /// Members are data, if a record has any.
     Offered,
-    /// A record without members fails.
+    /// Members are data, and a record without members fails.
     Required,
 }
 
@@ -77,7 +76,7 @@ struct Machine {
 }
 
 impl Evaluator {
-    /// For a program without data besides the records.
+    /// Makes an evaluator for a program without data besides the records.
     pub fn new(runtime: &Runtime, program: &Program) -> Evaluator {
         Evaluator {
             runtime: runtime.clone(),
@@ -100,15 +99,15 @@ impl Evaluator {
         }
     }
 
-    /// Counts what it finds together with others, which watch the same.
+    /// Shares the tally of findings with other evaluators that watch the same fields.
     #[must_use]
     pub(crate) fn tallied(mut self, tally: &Arc<Tally>, watching: &Arc<Watching>) -> Evaluator {
         (self.tally, self.watching) = (tally.clone(), watching.clone());
         self
     }
 
-    /// What all the records so far lack though the program reads it, and so most often misspells it. A single
-    /// [`Outcome`] does not tell: the next record may have it.
+    /// Returns warnings about fields that the program reads but no record so far had, most often misspelt. A single
+    /// [`Outcome`] cannot tell: the next record may have them.
     ///
     /// ```
     /// # use ptc_runtime::{Evaluator, Runtime};
@@ -126,7 +125,7 @@ impl Evaluator {
         self.tally.warnings(&self.program)
     }
 
-    /// Adds what the machine at hand found.
+    /// Adds the findings of the current machine.
     fn count(&mut self) {
         let machine = self.machine.as_ref().map(|machine| &machine.vm);
         if let Some(vm) = machine.or(self.outcome.as_ref().map(|outcome| &outcome.vm)) {
@@ -137,15 +136,14 @@ impl Evaluator {
         }
     }
 
-    /// Data that every run sees besides its record, and a way to cancel them.
+    /// Grants data that every run sees besides its record, and a way to cancel the runs.
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Evaluator {
         self.grants = grants;
         self
     }
 
-    /// Whether the members of a record are `data/<member>` too; a record that is not an object then
-    /// fails.
+    /// Sets whether the members of a record are `data/<member>` too; a record that is not an object then fails.
     ///
     /// ```
     /// # use ptc_runtime::{Evaluator, Runtime};
@@ -162,8 +160,8 @@ impl Evaluator {
         self
     }
 
-    /// Runs the program with anything that serialises as `data/row`, and gives its value as a Rust type. If the record
-    /// is a struct or a map, its members are `data/<member>` too.
+    /// Runs the program with anything that serialises as `data/row`, and returns its value as a Rust type. If the
+    /// record is a struct or a map, its members are `data/<member>` too.
     ///
     /// ```
     /// # use ptc_runtime::{Evaluator, Runtime};
@@ -180,7 +178,7 @@ impl Evaluator {
         self.finish(run)?.get()
     }
 
-    /// Runs the program as [`Evaluator::call`] does, without blocking the thread that polls.
+    /// Runs the program as [`Evaluator::call`] does, without blocking the polling thread.
     pub async fn call_async<T: DeserializeOwned>(
         &mut self,
         record: &(impl Serialize + ?Sized),
@@ -189,7 +187,7 @@ impl Evaluator {
         self.outcome.insert(run.finish_async().await?).get()
     }
 
-    /// A run as [`Evaluator::call`] makes it, before its first step. The next record then gets a new machine.
+    /// Makes the run of [`Evaluator::call`] before its first step. The next record then gets a new machine.
     pub fn start(&mut self, record: &(impl Serialize + ?Sized)) -> Result<Run, Failure> {
         let before = self.members_given;
         if before == Members::Hidden {
@@ -218,14 +216,14 @@ impl Evaluator {
         self.finish(run)
     }
 
-    /// Runs another program from now on.
+    /// Switches to another program.
     pub(crate) fn set_program(&mut self, program: &Program) {
         self.program = program.clone();
         self.data_checked = false;
     }
 
-    /// Runs the program over the record of the run before, which is not read again. None if that run
-    /// failed, and so took the record with it.
+    /// Runs the program over the record of the last run, which is not read again. None if that run failed, and so
+    /// took the record with it.
     pub(crate) fn over_same(&mut self) -> Option<Result<&Outcome, Failure>> {
         if let Err(failure) = self.check_data() {
             return Some(Err(failure));
@@ -244,7 +242,7 @@ impl Evaluator {
         })
     }
 
-    /// Whether the last failure was that the record could not be read.
+    /// True if the last failure was an unreadable record.
     pub(crate) fn was_unread(&self) -> bool {
         self.unread
     }
@@ -269,8 +267,8 @@ impl Evaluator {
         self.finish(run)
     }
 
-    /// Runs the program as [`Evaluator::serde`] does, without blocking the thread that polls: that thread reads the
-    /// record, which is only borrowed, and a pool does the rest.
+    /// Runs the program as [`Evaluator::serde`] does, without blocking the polling thread, which only reads the
+    /// borrowed record; a pool does the rest.
     pub async fn serde_async<T: Serialize + ?Sized>(
         &mut self,
         name: &str,
@@ -280,7 +278,7 @@ impl Evaluator {
         Ok(self.outcome.insert(run.finish_async().await?))
     }
 
-    /// Runs the program once more without a record.
+    /// Runs the program again without a record.
     ///
     /// ```
     /// # use ptc_runtime::{Evaluator, Runtime};
@@ -295,8 +293,8 @@ impl Evaluator {
         self.finish(self.run_of(machine))
     }
 
-    /// Refuses a program that names data which neither the grants nor the record bring. The members of a record
-    /// are known once it is read, so where those are given the program finds out when it reads one.
+    /// Refuses a program that names data which neither the grants nor the record provide. The members of a record
+    /// are only known once it is read, so with those a program finds out when it reads one.
     fn check_data(&mut self) -> Result<(), Failure> {
         if self.members_given == Members::Hidden && !self.data_checked {
             self.runtime.check_data(&self.program, self.grants.names().chain([&*self.name]))?;
@@ -309,7 +307,7 @@ impl Evaluator {
         self.prepare(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
     }
 
-    /// A run over a record, before its first step.
+    /// Makes a run over a record, before its first step.
     fn prepare(
         &mut self,
         name: &str,
@@ -324,7 +322,7 @@ impl Evaluator {
         let mut machine = self.ready()?;
         self.unread = true;
         let value = loop {
-            // Nothing is alive but what is being read, so a full heap is emptied and grown.
+            // Only the data being read is alive, so a full heap is cleared and grown.
             let problem = match read(self, machine.vm.heap_mut()) {
                 Ok(value) => break value,
                 Err(problem) => problem,
@@ -356,7 +354,7 @@ impl Evaluator {
         Ok(self.run_of(machine))
     }
 
-    /// Gives every member of a record under its name.
+    /// Sets every member of a record as data under its name.
     fn give_members(&mut self, vm: &mut Vm, record: Value) -> Result<(), Fault> {
         let Value::Map(map) = record else {
             if self.members_given == Members::Offered {
@@ -371,7 +369,7 @@ impl Evaluator {
             cursor = next;
             let (Value::Str(text) | Value::Keyword(text)) = key else { continue };
             let text = vm.heap().str(text);
-            // Records mostly have the members of the one before.
+            // Records mostly have the members of the previous one.
             match self.members.get_mut(at) {
                 Some(known) if &**known == text => {}
                 Some(known) => *known = text.into(),
@@ -381,7 +379,7 @@ impl Evaluator {
             at += 1;
         }
         self.members.truncate(at);
-        // Of records, one may lack a member, which is then nil; what all lack is told at the end.
+        // A member that one record lacks is nil; a member that all lack is reported at the end.
         if self.members_given == Members::Required {
             vm.set_strict_data(false);
             self.note_members();
@@ -389,7 +387,7 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Which of the data that the program reads the members of this record bring.
+    /// Notes which of the data that the program reads are members of this record.
     fn note_members(&mut self) {
         if self.read_members.is_empty() {
             let is_given =
@@ -419,12 +417,12 @@ impl Evaluator {
         Ok(self.outcome.insert(run.finish()?))
     }
 
-    /// A machine at the start of the program: that of the run before, or a new one.
+    /// Returns a machine at the start of the program: the last run's, or a new one.
     fn ready(&mut self) -> Result<Machine, Failure> {
         let before = self.machine.take();
         let before =
             before.or_else(|| self.outcome.take().map(|Outcome { vm, watch, .. }| Machine { vm, watch }));
-        // Shared data that tools answered with would stay for ever: such a machine is not used again.
+        // Shared data in replies of tools would stay for ever, so a machine that has some is not reused.
         let before = before.filter(|machine| {
             let is_fit = machine.vm.heap().attached_len() == self.attached;
             if !is_fit {
@@ -433,7 +431,7 @@ impl Evaluator {
             is_fit
         });
         let Some(mut machine) = before else {
-            // What a record brings is checked with the record.
+            // The data of a record is checked with the record.
             let run = self.runtime.start_unchecked(&self.program, &self.grants)?;
             self.feed = Feed::default();
             self.reader = JsonReader::default();
@@ -471,7 +469,7 @@ impl Drop for Evaluator {
     }
 }
 
-/// Why a record could not be read.
+/// A reason a record could not be read.
 enum Problem {
     Json(JsonError),
     Serde(BridgeError),

@@ -1,12 +1,11 @@
-//! What the source can add to the message of a fault: the form a collection was missing in, and the
-//! words that were called.
+//! Additions to a fault's message from the source: the form that lacks a collection, and the called expression.
 
 use ptc_bytecode::{Code, Diagnostic, Subject};
 
-/// Characters of source shown in a message.
+/// Maximum characters of source shown in a message.
 const SHOWN: usize = 60;
 
-/// The diagnostic in the words of the program.
+/// Rewords the diagnostic in terms of the program.
 pub fn with_source(mut diagnostic: Diagnostic, source: &str) -> Diagnostic {
     let ran_away = matches!(
         diagnostic.code,
@@ -49,7 +48,7 @@ pub fn with_source(mut diagnostic: Diagnostic, source: &str) -> Diagnostic {
     diagnostic
 }
 
-/// Functions that take another one, or a key, before the collection.
+/// Functions that take a function or a key before the collection.
 const FUNCTION_FIRST: &[&str] = &[
     "map",
     "mapv",
@@ -81,7 +80,8 @@ const FUNCTION_FIRST: &[&str] = &[
     "max-by",
 ];
 
-/// The call with its arguments in order, if what was found in place of a collection shows that they are not.
+/// Returns the call with its arguments reordered, if the value found in place of a collection shows that they are
+/// swapped.
 fn other_order(call: &str, found: &str) -> Option<String> {
     let parts = parts(call)?;
     let (name, args) = parts.split_first()?;
@@ -108,13 +108,13 @@ fn other_order(call: &str, found: &str) -> Option<String> {
     }
 }
 
-/// Whether a form can be seen to be a function or key.
+/// True if a form is visibly a function or key.
 fn is_function(form: &str) -> bool {
     ["#(", "(fn", ":", "#'"].iter().any(|start| form.starts_with(start))
         || ptc_bytecode::lookup(form).is_some()
 }
 
-/// The forms inside a list; None for what is no list or too long to be shown.
+/// Returns the forms inside a list; None for other forms and lists too long to be shown.
 fn parts(text: &str) -> Option<Vec<&str>> {
     const LONGEST: usize = 400;
     let mut rest = text.strip_prefix('(')?.strip_suffix(')').filter(|text| text.len() < LONGEST)?;
@@ -130,7 +130,7 @@ fn parts(text: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// The first form inside a list, or a form that is no list; cut to fit a message.
+/// Returns the first form inside a list, or the form itself; cut to fit a message.
 fn first_form(text: &str) -> Option<String> {
     let inner = text.strip_prefix("#(").or_else(|| text.strip_prefix('('));
     let text = inner.unwrap_or(text).trim_start_matches(|c: char| c.is_whitespace() || c == ',');
@@ -145,7 +145,7 @@ fn first_form(text: &str) -> Option<String> {
     })
 }
 
-/// The end of the form that the text begins with.
+/// Returns the end of the form that the text begins with.
 fn form_end(text: &str) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, c) in text.char_indices() {

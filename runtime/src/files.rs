@@ -1,32 +1,60 @@
-//! Files that are replaced as a whole: written beside their place, which they then take. The one writer of this kind
-//! in the tree.
+//! Replacement of whole files: a new file is written next to the old one, then takes its place. The only writer of this
+//! kind in the tree.
 //!
 //! | | [`replace`] | [`Replacement`] |
 //! |---|---|---|
 //! | Readers find the old file or the new one, never a part | yes | yes |
-//! | The same after this process has died; it may leave a file that [`is_leftover`] knows | yes | yes |
-//! | The same after the machine has died, and what has returned stays | yes | no: nothing is forced to disk |
+//! | This also holds after this process has died; it may leave a file that [`is_leftover`] knows | yes | yes |
+//! | This also holds after the machine has died, and a finished write lasts | yes | no: nothing is forced to disk |
 //!
 //! Files that only grow, such as logs, are opened with [`private`] instead.
 //!
-//! Links are followed, so a link goes on pointing where it did. Writers are not kept apart: the last one wins. An error
-//! names neither the file beside nor its folder.
+//! Links are followed, so a link keeps its target. Writers are not synchronised: the last one wins. An error names
+//! neither the temporary file nor its folder.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Readers of a file that is replaced.
+/// Reads a file of at most `most` bytes. A larger one is an error once that many bytes were read: devices never end,
+/// and report no size.
+///
+/// ```
+/// use ptc_runtime::files::read_at_most;
+/// let path = std::env::temp_dir().join(format!("ptc-doc-read-{}", std::process::id()));
+/// std::fs::write(&path, "whole")?;
+/// assert_eq!(read_at_most(&path, 5)?, b"whole");
+/// assert_eq!(read_at_most(&path, 4).unwrap_err().to_string(), "it has more than 4 bytes, the most that is read");
+/// std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than {most} bytes, the most that is read"))),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads a UTF-8 file of at most `most` bytes, like [`read_at_most`].
+pub fn read_text_at_most(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_at_most(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Permission to read a replaced file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Those of the file that is there already, or of any new file.
+    /// Permissions of the existing file, or of any new file.
     Usual,
-    /// The user that runs this, and nobody else.
+    /// Readable by the current user only.
     Private,
 }
 
-/// A file on its way to its place. Dropped before [`Replacement::place`], it is gone, and the place is as it was.
+/// A file to be moved to its place. Dropping it before [`Replacement::place`] removes it and leaves the place
+/// unchanged.
 pub struct Replacement {
     file: File,
     beside: PathBuf,
@@ -34,7 +62,7 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// A new file in the folder of `path`.
+    /// Creates a new file in the folder of `path`.
     ///
     /// ```
     /// use ptc_runtime::files::{Access, Replacement};
@@ -62,9 +90,9 @@ impl Replacement {
             let beside = place.with_file_name(format!(".{name}.{}-{number}{LEFTOVER}", std::process::id()));
             match options.open(&beside) {
                 Ok(file) => break (file, beside),
-                // Of a process that had our number and died.
+                // A file of a dead process with our process id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // Nobody asked for the name beside, so no message tells it.
+                // The temporary name is our own, so no message shows it.
                 Err(error) => return Err(io::Error::from(error.kind())),
             }
         };
@@ -75,7 +103,7 @@ impl Replacement {
         Ok(replacement)
     }
 
-    /// Puts it in its place.
+    /// Moves the file to its place.
     pub fn place(mut self) -> io::Result<()> {
         self.flush()?;
         fs::rename(&self.beside, &self.place)
@@ -84,7 +112,7 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        // Where it has taken its place, there is none of this name any more.
+        // After a move to its place, no file has this name any more.
         let _ = fs::remove_file(&self.beside);
     }
 }
@@ -99,17 +127,17 @@ impl Write for Replacement {
     }
 }
 
-/// How names of files end that are on their way to their place.
+/// Suffix of files on their way to their place.
 const LEFTOVER: &str = ".tmp";
 
-/// Whether a file was left by a process that died while it wrote.
+/// True if a file was left by a process that died while it wrote.
 pub fn is_leftover(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with('.') && name.ends_with(LEFTOVER)
 }
 
-/// Puts these parts, one after the other, in the place of a file. When this returns, the file survives the death of the
-/// process and of the machine; when it fails, the old file is as it was.
+/// Replaces a file by these parts, one after the other. When this returns, the new file survives the death of the
+/// process and of the machine; when it fails, the old file is unchanged.
 pub fn replace(path: &Path, parts: &[&[u8]], access: Access) -> io::Result<()> {
     let mut new = Replacement::create(path, access)?;
     parts.iter().try_for_each(|part| new.write_all(part))?;
@@ -119,8 +147,8 @@ pub fn replace(path: &Path, parts: &[&[u8]], access: Access) -> io::Result<()> {
     sync_folder(folder_of(&place))
 }
 
-/// Options for a file that grows line by line and is not replaced: a new one is for the user that runs this, and nobody
-/// else; one that is there keeps the readers it has.
+/// Returns options for a file that grows line by line and is not replaced: a new file is readable by the current
+/// user only; an existing one keeps its permissions.
 ///
 /// ```
 /// use ptc_runtime::files;
@@ -139,8 +167,7 @@ pub fn private() -> OpenOptions {
     options
 }
 
-/// Makes a folder, and those above it that are missing, for the user that runs this and nobody else. Folders that are
-/// there stay as they are.
+/// Makes a folder and its missing parents, for the current user only. Existing folders stay as they are.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     folder.recursive(true);
@@ -149,13 +176,13 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     folder.create(path)
 }
 
-/// Makes the names in a folder last: a new name is only there for good when its folder is written, too.
+/// Makes the names in a folder durable: a new name survives a crash only once its folder is synced, too.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Other systems keep names without being told, and do not open folders.
+    // Other systems keep names without a sync, and do not open folders.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// True if both paths lead to one file: written alike, through links, or as two names of the same file.
+/// True if both paths lead to one file: equal paths, links, or two names of the same file.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
         #[cfg(unix)]
@@ -167,10 +194,10 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Links that lead from one to the next before we give up; what Linux allows.
+/// Maximum links followed in a row; the limit of Linux.
 const MAX_LINKS: usize = 40;
 
-/// The place that opening `path` for writing would write to, whether or not there is a file.
+/// Returns the place that opening `path` for writing would write to, whether or not a file is there.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_path_buf();
     for _ in 0..MAX_LINKS {

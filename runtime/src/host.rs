@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What every run shares. Cheap to clone.
+/// The shared basis of every run. Cheap to clone.
 #[derive(Clone)]
 pub struct Runtime {
     library: Arc<Library>,
@@ -29,7 +29,7 @@ pub struct Runtime {
 struct Settings {
     limits: Limits,
     tools: Arc<Tools>,
-    /// Whether any tools were given. Until then, programs may name tools that whoever steps their runs answers.
+    /// True once tools were given. Until then, programs may name any tool, for a host that steps their runs to answer.
     has_tools: bool,
     optimize: bool,
     stress: bool,
@@ -39,19 +39,19 @@ struct Settings {
     surroundings: Option<Arc<Surroundings>>,
 }
 
-/// A library and the artifact it was made of.
+/// A library and the artifact it was linked from.
 struct Linked {
     bytes: Box<[u8]>,
     library: Arc<Library>,
 }
 
-/// What was linked last.
+/// The library linked last.
 static LINKED: Mutex<Option<Linked>> = Mutex::new(None);
 
-/// The library of an artifact. A process has one as a rule, and a runtime for each thing it does: what was
-/// checked and linked once is shared by all that bring the same bytes.
+/// Links the library of an artifact. A process usually has one library and many runtimes, so a checked and linked
+/// library is shared by all with the same bytes.
 fn linked(core: &[u8]) -> Result<Arc<Library>, Diagnostic> {
-    // Nothing in there can be half done, so a panic of another thread does not matter.
+    // No value in there can be half done, so a panic of another thread does not matter.
     let mut last = LINKED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(Linked { bytes, library }) = &*last
         && **bytes == *core
@@ -66,7 +66,7 @@ fn linked(core: &[u8]) -> Result<Arc<Library>, Diagnostic> {
 }
 
 impl Runtime {
-    /// A runtime with the core library from its artifact, which is checked as any other.
+    /// Makes a runtime with the core library from its artifact, which is checked like any other.
     pub fn with_core(core: &[u8]) -> Result<Runtime, Diagnostic> {
         Ok(Runtime {
             library: linked(core)?,
@@ -84,19 +84,19 @@ impl Runtime {
         })
     }
 
-    /// The same with other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Runtime {
         self.settings.limits = limits;
         self
     }
 
-    /// The limits in force.
+    /// Returns the limits in force.
     pub fn current_limits(&self) -> &Limits {
         &self.settings.limits
     }
 
-    /// The same with these tools: programs may call them, and preludes are checked against them.
+    /// Sets the tools: programs may call them, and preludes are checked against them.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, Tools};
@@ -113,7 +113,7 @@ impl Runtime {
         self
     }
 
-    /// The tools that programs may call.
+    /// Returns the tools that programs may call.
     pub fn tools(&self) -> &Arc<Tools> {
         &self.settings.tools
     }
@@ -125,7 +125,7 @@ impl Runtime {
         self
     }
 
-    /// Collects garbage at every safepoint: slow, and finds what a normal run would hide.
+    /// Collects garbage at every safepoint: slow, but finds bugs that a normal run would hide.
     #[must_use]
     pub fn stress(mut self, stress: bool) -> Runtime {
         self.settings.stress = stress;
@@ -152,8 +152,8 @@ impl Runtime {
         self
     }
 
-    /// Lets only preludes run that are signed with one of these keys, or built into the host: sources, stored
-    /// preludes and files without such a signature can be neither loaded nor attached from now on.
+    /// Requires preludes to be signed with one of these keys, or built into the host: sources, stored preludes and
+    /// files without such a signature can be neither loaded nor attached from now on.
     ///
     /// ```
     /// use ptc_runtime::{Attach, LoadOptions, Prelude, Runtime, Signing, TrustedKeys};
@@ -176,25 +176,25 @@ impl Runtime {
         self
     }
 
-    /// Shows programs less of the preludes that are attached from now on than these do themselves. A policy that is set
-    /// already stays in force beside this one. Fails if a name of it can be none of an export.
+    /// Hides parts of the preludes attached from now on from programs. A policy set earlier stays in force beside
+    /// this one. Fails if a name in it cannot be that of an export.
     pub fn policy(mut self, policy: Policy) -> Result<Runtime, Diagnostic> {
         policy.check()?;
         self.settings.policy = Arc::new(self.settings.policy.and(&policy));
         Ok(self)
     }
 
-    /// The policy in force.
+    /// Returns the policy in force.
     pub fn current_policy(&self) -> &Policy {
         &self.settings.policy
     }
 
-    /// The keys that preludes must be signed with; None if they need no signature.
+    /// Returns the keys that preludes must be signed with; None if they need no signature.
     pub fn trusted_keys(&self) -> Option<&TrustedKeys> {
         self.settings.trusted.as_deref()
     }
 
-    /// Refuses what nobody trusted answers for, if keys are configured.
+    /// Refuses a prelude without a trusted signature, if keys are configured.
     pub(crate) fn check_trust<'p>(
         &self,
         provenance: impl IntoIterator<Item = &'p Provenance>,
@@ -211,9 +211,9 @@ impl Runtime {
         &self.library
     }
 
-    /// The same with a prelude attached to every program it compiles from now on, beside those that are attached
-    /// already, once it is sure that its tools are those the prelude needs. Nothing of a program has been looked at by
-    /// then. Two preludes that declare the same namespace cannot be attached together.
+    /// Returns a runtime with a prelude attached to every program it compiles from now on, beside those already
+    /// attached. First checks that the tools are those the prelude needs, before any program is looked at. Two
+    /// preludes that declare the same namespace cannot be attached together.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Prelude, Runtime};
@@ -236,7 +236,7 @@ impl Runtime {
         let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
         prelude.check_beside(self.preludes()).map_err(refused)?;
         let prelude = &prelude.beside(surroundings.attached.as_deref()).map_err(refused)?;
-        // Servers that programs may call are servers that preludes are checked against.
+        // Servers that programs may call also count for the check of preludes.
         let attached = attach
             .check(prelude, self.tools(), surroundings.upstream.as_ref(), &self.settings.policy)
             .map_err(refused)?;
@@ -245,7 +245,7 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// The same with upstream servers that programs may look into.
+    /// Sets the upstream servers that programs may query.
     #[must_use]
     pub fn with_upstream(mut self, upstream: Arc<dyn Upstream>) -> Runtime {
         let mut surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
@@ -258,7 +258,7 @@ impl Runtime {
         self.settings.surroundings.as_ref()?.attached.as_ref()
     }
 
-    /// The same with no prelude attached.
+    /// Detaches all preludes.
     #[must_use]
     pub fn without_preludes(mut self) -> Runtime {
         if self.attached().is_some() {
@@ -268,17 +268,18 @@ impl Runtime {
         self
     }
 
-    /// The preludes that are attached, in the order of their attachment.
+    /// Returns the attached preludes, in the order of their attachment.
     pub fn preludes(&self) -> impl Iterator<Item = &Prelude> {
         self.attached().into_iter().flat_map(|attached| attached.preludes())
     }
 
-    /// The attached prelude with an export of this name, such as `crm/get-user`.
+    /// Returns the attached prelude with an export of this name, such as `crm/get-user`.
     pub fn prelude_of(&self, reference: &str) -> Option<&Prelude> {
         self.attached()?.owner(reference)
     }
 
-    /// The exports of attached preludes that the host lets through, in the order of attachment and of their sources.
+    /// Returns the exports of attached preludes that the policy lets through, in the order of attachment and of
+    /// their sources.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Policy, Prelude, Runtime};
@@ -294,14 +295,13 @@ impl Runtime {
         self.attached().into_iter().flat_map(|attached| attached.parts()).flat_map(|part| part.offered())
     }
 
-    /// The part of a prompt that tells what the attached preludes offer; None if there is nothing to
-    /// tell.
+    /// Returns the part of a prompt about the attached preludes; None if there is nothing to show.
     pub fn inventory(&self, how: crate::Inventory) -> Option<String> {
         self.attached()?.inventory(how)
     }
 
-    /// Effect of an export of an attached prelude, as docs, prompts and traces show it; None if there is no such
-    /// export.
+    /// Returns the effect of an export of an attached prelude, as docs, prompts and traces show it; None if there
+    /// is no such export.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Effects, Prelude, Runtime, Tools};
@@ -320,13 +320,12 @@ impl Runtime {
         self.attached()?.effect(reference)
     }
 
-    /// What a run tells of the attached preludes.
+    /// Returns the attached preludes as the trace of a run records them.
     pub fn prelude_trace(&self) -> Option<crate::PreludeTrace> {
         self.attached().map(|attached| attached.trace())
     }
 
-    /// Everything programs can look up: the language, and what the attached preludes show, which comes
-    /// first.
+    /// Returns everything programs can look up: the exports of attached preludes, which come first, and the language.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Prelude, Runtime};
@@ -343,8 +342,8 @@ impl Runtime {
         catalog
     }
 
-    /// Compiles a program that may only name the tools of this runtime. If it was given none, names of tools are
-    /// not checked until the program runs: somebody may step it and answer its calls by hand.
+    /// Compiles a program that may only name the tools of this runtime. Without any tools, their names are not
+    /// checked until the program runs: a host may step it and answer its calls by hand.
     pub fn compile(&self, source: &str) -> Result<Program, Failure> {
         match self.settings.has_tools {
             true => self.compile_in(source, &self.scope()),
@@ -357,7 +356,7 @@ impl Runtime {
         self.compile_in(source, &self.scope().with_test(part))
     }
 
-    /// The names of the tools, for a program that is compiled.
+    /// Returns the names of the tools, for compiling a program.
     pub(crate) fn scope(&self) -> Scope {
         Scope::default().with_tools(self.tools().names()).with_private_tools(self.tools().private_names())
     }
@@ -388,18 +387,18 @@ impl Runtime {
         Ok(program.with_warnings(warnings))
     }
 
-    /// A run of `program` with nothing granted, before its first step.
+    /// Makes a run of `program` with nothing granted, before its first step.
     pub fn start(&self, program: &Program) -> Result<Run, Failure> {
         self.start_with(program, &Grants::default())
     }
 
-    /// A run of `program` before its first step. A program that names data which is not granted is refused
+    /// Makes a run of `program` before its first step. A program that names data which is not granted is refused
     /// here, unless [`Runtime::strict_data`] is off.
     pub fn start_with(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
         self.start_checked(program, grants, None)
     }
 
-    /// As [`Runtime::start_with`], for a program that knows definitions of a session.
+    /// Makes a run like [`Runtime::start_with`], for a program that knows definitions of a session.
     pub(crate) fn start_checked(
         &self,
         program: &Program,
@@ -413,7 +412,7 @@ impl Runtime {
         self.start_unchecked(&program, grants)
     }
 
-    /// Refuses a program that certainly reads a wrong field; the program then warns of what may be wrong.
+    /// Refuses a program that certainly reads a wrong field; likely mistakes become warnings of the program.
     pub(crate) fn check_reads(&self, program: &Program, known: &Known<'_>) -> Result<Program, Failure> {
         let Found { errors, warnings } = check::check(program, known);
         if errors.is_empty() {
@@ -424,8 +423,8 @@ impl Runtime {
         Err(failure.with_warnings(warnings).with(program.attached()))
     }
 
-    /// Refuses a program that names data besides `granted`: for hosts that want to know before there is
-    /// anything to grant, as a batch does before its first record.
+    /// Refuses a program that names data besides `granted`: for hosts that check before there is anything to grant,
+    /// as a batch does before its first record.
     pub fn check_data<'n>(
         &self,
         program: &Program,
@@ -444,7 +443,7 @@ impl Runtime {
         }
     }
 
-    /// As [`Runtime::start_with`], for a program whose data is complete only later.
+    /// Makes a run like [`Runtime::start_with`], for a program whose data is complete only later.
     pub(crate) fn start_unchecked(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
         let (mut vm, watch) = self.machine(program, grants)?;
         let fail = |fault: Fault| Failure::of(fault, None, program.clone());
@@ -461,9 +460,9 @@ impl Runtime {
         Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, tally: None })
     }
 
-    /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
-    /// not trusted: a damaged or forged snapshot is refused. `grants` must hold the same data, and the same preludes
-    /// must be attached, in the same order, as when it was written.
+    /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are not
+    /// trusted: a damaged or forged snapshot is refused. `grants` must hold the same data, and the same preludes
+    /// must be attached in the same order, as when it was written.
     pub fn load(&self, bytes: &[u8], grants: &Grants) -> Result<Run, Failure> {
         let (envelope, machine) =
             Envelope::open(bytes).map_err(|problem| Failure::compile(vec![problem], ""))?;
@@ -498,7 +497,7 @@ impl Runtime {
         Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools, watch, reserved: None, tally: None })
     }
 
-    /// Gives a machine what its natives reach.
+    /// Connects a machine to the services its natives use.
     fn place(&self, vm: &mut Vm, program: &Program, grants: &Grants) {
         vm.set_context(program.surroundings(grants.turn.as_ref()));
         if grants.turn.is_some()
@@ -508,7 +507,7 @@ impl Runtime {
         }
     }
 
-    /// An empty machine under this runtime's settings.
+    /// Makes an empty machine with this runtime's settings.
     pub(crate) fn machine(
         &self,
         program: &Program,
@@ -541,14 +540,14 @@ impl Runtime {
         self.start_with(&program, grants)?.finish()
     }
 
-    /// Compiles and runs `source` to its end without blocking the thread that polls it.
+    /// Compiles and runs `source` to its end without blocking the polling thread.
     pub async fn eval_async(&self, source: &str, grants: &Grants) -> Result<crate::Outcome, Failure> {
         let program = self.compile_in(source, &self.scope())?;
         self.start_with(&program, grants)?.finish_async().await
     }
 }
 
-/// What a run is given besides tools: data by name, and a way to cancel it.
+/// The grants of a run besides tools: data by name, and a way to cancel it.
 #[derive(Clone, Default)]
 pub struct Grants {
     pub(crate) data: Vec<(String, Frozen)>,
@@ -558,12 +557,12 @@ pub struct Grants {
 }
 
 impl Grants {
-    /// Nothing.
+    /// Makes empty grants.
     pub fn new() -> Grants {
         Grants::default()
     }
 
-    /// The names of the data.
+    /// Returns the names of the data.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.data.iter().map(|(name, _)| name.as_str())
     }
@@ -591,7 +590,7 @@ impl Grants {
         Ok(self.frozen(name, crate::bridge::freeze(value)?))
     }
 
-    /// The data as a run has it.
+    /// Returns the data as a run sees it, with the firewall applied.
     fn firewalled_data(&self) -> Vec<(String, Frozen)> {
         let data = self.data.iter();
         data.map(|(name, value)| {
@@ -601,16 +600,17 @@ impl Grants {
         .collect()
     }
 
-    /// The run ends when this is cancelled.
+    /// Sets the handle that cancels the run.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Grants {
         self.cancel = Some(cancel.clone());
         self
     }
 
-    /// Puts the firewall up: values under names that begin with `_`, and whatever a program makes of them, are shown
-    /// in nothing that a model could read. Prints and faults say `<Firewalled>` instead, and [`Outcome::datum`](crate::Outcome::datum) marks them;
-    /// tools and the host get them in full. What the program learns by counting and comparing is its own.
+    /// Sets the firewall: values under names that begin with `_`, and any values derived from them, are shown in
+    /// nothing that a model could read. Prints and faults say `<Firewalled>` instead, and
+    /// [`Outcome::datum`](crate::Outcome::datum) marks them; tools and the host get them in full. Counts and
+    /// comparisons of such values are not hidden.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime};
@@ -626,7 +626,7 @@ impl Grants {
         self
     }
 
-    /// The run is one turn of a mission, which keeps its journal and knows its budget: see [`TurnHost`].
+    /// Makes the run one turn of a mission, whose host keeps its journal and knows its budget: see [`TurnHost`].
     #[must_use]
     pub fn turn_host(mut self, host: Arc<dyn TurnHost>) -> Grants {
         self.turn = Some(host);

@@ -1,8 +1,8 @@
-//! JSON text to values and back.
+//! Conversion between JSON text and values.
 //!
-//! Reading goes straight into a heap, with no tree in between: granted data, tool results and the
-//! rows of a batch are read where a program will use them. Neither direction recurses on the data,
-//! so nesting costs memory and never the Rust stack.
+//! Text is read straight into a heap, with no tree in between: granted data, tool results and the rows of a batch land
+//! where a program will use them. Neither direction recurses on the data, so nesting costs memory and never the Rust
+//! stack.
 //!
 //! ```
 //! use ptc_runtime::json::{ReadOptions, WriteOptions, parse_json, write_json};

@@ -1,6 +1,6 @@
-//! Compiles and runs PTC-Lisp programs: the library, data and tools, sessions, and the drivers
-//! that take a suspended run to its end. Hosts depend on the crate `ptc`, which has the core library, too; this one is
-//! given it, so that it builds beside it.
+//! Compiler and runner of PTC-Lisp programs: the library, data and tools, sessions, and the drivers that take a
+//! suspended run to its end. Hosts depend on the crate `ptc`, which includes the core library; this one receives it as
+//! bytes, so that both build independently.
 //!
 //! ```
 //! use ptc_runtime::{Grants, Runtime, Tools};

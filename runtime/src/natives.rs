@@ -1,7 +1,7 @@
-//! The Rust bodies of builtins, bound to the rows of the builtin table.
+//! Natives: the Rust bodies of builtins, bound to the rows of the builtin table.
 //!
-//! A native takes values and gives a value; it never calls a function of the program. What does
-//! is PTC-Lisp, in `preludes/core`.
+//! A native takes values and returns a value; it never calls a function of the program. Builtins that do are PTC-Lisp,
+//! in `preludes/core`.
 
 mod agent;
 mod args;
@@ -53,7 +53,7 @@ use ptc_vm::{Call, NativeFn, Stop, StopKind, Value};
 macro_rules! natives {
     ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident $(, $veil:ident)?))?, $min:literal .. $($max:literal)?,
         $effect:ident, $(inline $inline:ident,)? $doc:literal, $example:literal;)* })*) => {
-        /// One entry per row of the builtin table; None for those of the core library.
+        /// Bodies by the row of the builtin table; None for those of the core library.
         const NATIVES: &[Option<NativeFn>] = &[$($(native_of!($kind $($path, $cost)?),)*)*];
     };
 }
@@ -80,13 +80,13 @@ macro_rules! native_of {
 
 for_each_builtin!(natives);
 
-/// The body of a builtin; None for one of the core library.
+/// Returns the body of a builtin; None for one of the core library.
 pub fn native(id: BuiltinId) -> Option<NativeFn> {
     NATIVES.get(id.0 as usize).copied().flatten()
 }
 
-/// Runs a native; if it finds no room, asks for what it had already allocated as well. It starts
-/// over after the collection, so asking for the last piece alone would get it no further.
+/// Runs a native; if it runs out of room, also requests the memory it had already allocated. It starts over after
+/// the collection, so requesting the last piece alone would get it no further.
 #[inline(always)]
 fn ask_for_all(
     call: &mut Call<'_>,
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Every example of the table gives what it says, also when garbage is collected at every step.
+    /// Runs every example of the table and compares its result, also with a collection at every step.
     #[test]
     fn examples_hold() {
         let runtime = crate::Runtime::with_core(ptc_preludes::core()).unwrap();

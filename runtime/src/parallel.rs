@@ -1,5 +1,5 @@
-//! Advancing a run with its branches: computing branches share a pool of threads, branches that
-//! wait for tools hold none.
+//! Advances a run with its branches: computing branches share a pool of threads, and branches that wait for tools hold
+//! none.
 
 use crate::call::CallId;
 use crate::prelude::Surroundings;
@@ -10,17 +10,17 @@ use ptc_vm::{Branches, Ending, Event, Fault, Frozen, ToolCall, Vm};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// How far a run got.
+/// The state a run got to.
 pub(crate) enum Progress {
-    /// It ended.
+    /// The run ended.
     Ended(Result<Ending, Fault>),
-    /// It, or some of its branches, wait for tools; nothing else can go on.
+    /// The run, or some of its branches, wait for tools; nothing else can go on.
     Waiting,
-    /// Its slice of time is over, and it could go on.
+    /// The slice of time is over, and the run could go on.
     Paused,
 }
 
-/// Goes on until the run has ended, everything in it waits for tools, or its slice of time is over.
+/// Runs until the run has ended, everything in it waits for tools, or its slice of time is over.
 pub(crate) fn advance(vm: &mut Vm) -> Progress {
     loop {
         if vm.pending_call().is_some() {
@@ -52,8 +52,8 @@ pub(crate) fn advance(vm: &mut Vm) -> Progress {
     }
 }
 
-/// Tells the mission about the branches of its program. Those of branches run side by side, in no order that
-/// could be told.
+/// Reports the branches of a program to the mission's host. Branches of branches are not reported: they run side by
+/// side in no fixed order.
 fn tell(vm: &Vm, branches: Option<Branches>, told: impl FnOnce(&dyn TurnHost, &Branches)) {
     if vm.is_branch() {
         return;
@@ -64,30 +64,30 @@ fn tell(vm: &Vm, branches: Option<Branches>, told: impl FnOnce(&dyn TurnHost, &B
     }
 }
 
-/// How the branches of a run rest.
+/// The state in which all branches of a run rest.
 enum Rest {
     Ended,
     Waiting,
     Paused,
 }
 
-/// Runs what can run. Branches are started in batches, so that a `pmap` over a million items never holds more
-/// machines than may be in flight.
+/// Runs all branches that can run. They are started in batches, so that a `pmap` over a million items never holds
+/// more machines than may be in flight.
 fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
     let most = vm.limits().parallel_in_flight.max(1) as usize;
     loop {
-        // Where much came in for those that wait, no more begin; one always does.
+        // If waiting branches received more data than allowed, no more begin; one always does.
         let most = if vm.held().granted > vm.limits().granted_bytes { 1 } else { most };
         vm.start_branches(most.saturating_sub(vm.branches_running()))?;
         let ready = vm.take_branches();
         if ready.is_empty() {
             return Ok(if vm.branches_done() { Rest::Ended } else { Rest::Waiting });
         }
-        // Branches that rest hold what they have until all rest. Where that would be too much, the others do not even begin:
-        // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold: they began too
-        // early, and do not decide.
+        // Resting branches keep their data until all rest. If that would be too much, the others do not even begin:
+        // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold:
+        // they began too early, and do not count.
         let limits = *vm.limits();
-        // With what those hold that were paused in the midst of their work.
+        // Includes the memory of branches that were paused while computing.
         let held =
             Mutex::new(ready.iter().fold(vm.held(), |held, (_, branch)| held.plus(branch.held_as_branch())));
         let first = ready.first().map(|(index, _)| *index);
@@ -113,7 +113,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
         let results: Vec<_> = if ready.len() == 1 {
             ready.into_iter().map(step).collect()
         } else {
-            // In order, so that what has begun is what one thread would have begun, and a few more.
+            // In order, so that the branches begun are those one thread would have begun, and a few more.
             ready.into_iter().par_bridge().map(step).collect()
         };
         let mut is_paused = false;
@@ -125,8 +125,8 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             }
         }
         if is_paused {
-            // A branch in the midst of its work holds more than it will rest with, so it is not judged yet; where all hold
-            // too much, only the first goes on.
+            // A branch that is still computing holds more than it will at rest, so it is not judged yet; if all
+            // together hold too much, only the first goes on.
             return Ok(Rest::Paused);
         }
         vm.check_branches()?;
@@ -136,7 +136,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
 /// A tool call in flight, and the export of a prelude that makes it.
 pub(crate) type InFlight<'a> = (CallId, &'a ToolCall, Option<&'a str>);
 
-/// All tool calls in flight, outermost first, with the path that leads to each.
+/// Returns all tool calls in flight, outermost first, with the path that leads to each.
 pub(crate) fn pending<'a>(
     vm: &'a Vm,
     path: &mut Vec<u32>,
@@ -154,7 +154,7 @@ pub(crate) fn pending<'a>(
     }
 }
 
-/// Whether the machine at `path` is there and waits for a tool.
+/// True if the machine at `path` exists and waits for a tool.
 pub(crate) fn waits(vm: &Vm, path: &[u32]) -> bool {
     match path.split_first() {
         None => vm.pending_call().is_some(),
@@ -165,15 +165,14 @@ pub(crate) fn waits(vm: &Vm, path: &[u32]) -> bool {
     }
 }
 
-/// An answer for the call at `path`.
+/// A reply to the call at `path`.
 pub(crate) enum Reply {
     Datum(Datum),
     Frozen(Frozen),
     Fault(Fault),
 }
 
-/// Gives a reply to the machine at `path`. An error ends that branch, or the whole run; it is
-/// noticed when the run goes on.
+/// Delivers a reply to the machine at `path`. An error ends that branch, or the whole run, once the run goes on.
 pub(crate) fn deliver(vm: &mut Vm, path: &[u32], reply: Reply) -> Result<(), Fault> {
     match path.split_first() {
         Some((index, rest)) => match vm.branch_mut(*index as usize) {

@@ -1,4 +1,4 @@
-//! Memory that many runs share: a host that serves many programs refuses rather than grows.
+//! Memory pool shared by many runs: a host that serves many programs refuses runs rather than grows.
 
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Vm};
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes that a run takes besides its data.
 const MACHINE: u64 = 16 << 10;
 
-/// A share may be so many times what is left for the others. One that is alone gets two thirds, and whoever comes next
-/// two thirds of the rest; once all give something back and take it again, they get the same.
+/// Maximum ratio of a share to the memory left for others. A single user gets two thirds, and the next two thirds
+/// of the rest; once all release memory and take it again, they get equal shares.
 const SHARE: u64 = 2;
 
-/// A number of bytes that reservations are taken from.
+/// A budget of bytes that reservations are taken from.
 ///
 /// ```
 /// use ptc_runtime::Pool;
@@ -28,20 +28,20 @@ const SHARE: u64 = 2;
 pub struct Pool {
     most: u64,
     used: AtomicU64,
-    /// The pool that this one is a share of.
+    /// Pool that this one is a share of.
     whole: Option<Arc<Pool>>,
 }
 
 impl Pool {
-    /// Reservations are made in steps of this many bytes: few runs hold less, and small changes cost nothing.
+    /// Size in bytes of the steps of reservations: few runs hold less, and small changes cost nothing.
     pub const STEP: u64 = 16 << 10;
 
-    /// A pool of so many bytes.
+    /// Makes a pool of `most` bytes.
     pub fn new(most: u64) -> Arc<Pool> {
         Arc::new(Pool { most, used: AtomicU64::new(0), whole: None })
     }
 
-    /// A share for one of those who use it: the more the others hold, the less it may.
+    /// Makes a share for one user of the pool: the more the others hold, the less it may.
     ///
     /// ```
     /// use ptc_runtime::Pool;
@@ -56,24 +56,24 @@ impl Pool {
         Arc::new(Pool { most, used: AtomicU64::new(0), whole: Some(self.clone()) })
     }
 
-    /// The most that a single reservation can be.
+    /// Returns the maximum of a single reservation.
     pub fn most(&self) -> u64 {
         self.most
     }
 
-    /// Bytes that are reserved.
+    /// Returns the number of reserved bytes.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// A reservation of nothing yet.
+    /// Makes an empty reservation.
     pub fn reserve(self: &Arc<Pool>) -> Reservation {
         Reservation { pool: self.clone(), bytes: 0 }
     }
 
-    /// Takes so many bytes; false if there are not so many left.
+    /// Takes `more` bytes; false if fewer are left.
     fn take(&self, more: u64) -> bool {
-        // Two who take at once may both find room in a share that has it for one, but never in the whole.
+        // Two threads at once may both find room in a share that has it for one, but never in the whole.
         let own = self.used.load(Ordering::Relaxed);
         let is_taken = match &self.whole {
             None => add_within(&self.used, more, |used| used <= self.most),
@@ -96,13 +96,13 @@ impl Pool {
     }
 }
 
-/// Adds to a count unless the sum is not allowed; whether it did.
+/// Adds to a count if the sum is allowed; returns whether it did.
 fn add_within(count: &AtomicU64, more: u64, is_allowed: impl Fn(u64) -> bool) -> bool {
     let sum = |count: u64| count.checked_add(more).filter(|sum| is_allowed(*sum));
     count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
 }
 
-/// Bytes taken from a [`Pool`], given back when this is dropped.
+/// Bytes reserved from a [`Pool`], released when this is dropped.
 #[derive(Debug)]
 pub struct Reservation {
     pool: Arc<Pool>,
@@ -110,7 +110,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Makes it so many bytes, or a few more. False if the pool has not that much left: then it stays as it was.
+    /// Resizes it to `bytes`, rounded up. False if the pool has too little left: then it is unchanged.
     pub fn set(&mut self, bytes: u64) -> bool {
         let bytes = bytes.checked_next_multiple_of(Pool::STEP).unwrap_or(u64::MAX);
         if bytes < self.bytes {
@@ -122,14 +122,14 @@ impl Reservation {
         true
     }
 
-    /// Makes it as much as a run holds while it waits.
+    /// Resizes it to the memory a run holds while it waits.
     pub(crate) fn set_waiting(&mut self, vm: &Vm) -> Result<(), Fault> {
         let held = vm.held_as_branch();
         let granted = held.granted.saturating_add(vm.granted_at_start());
         self.set_or_fault(held.bytes.saturating_add(granted).saturating_add(held.stack))
     }
 
-    /// Makes it as much as a run may come to hold while it computes.
+    /// Resizes it to the memory a run may need while it computes.
     pub(crate) fn set_computing(&mut self, vm: &Vm) -> Result<(), Fault> {
         let held = vm.held_as_branch();
         let most = held.bytes.max(vm.limits().memory_bytes);
@@ -137,7 +137,7 @@ impl Reservation {
         self.set_or_fault(most.saturating_add(granted).saturating_add(held.stack))
     }
 
-    /// Adds what comes in before the run goes on.
+    /// Adds bytes of data that arrive before the run goes on.
     pub(crate) fn add(&mut self, bytes: u64) -> Result<(), Fault> {
         self.set_or_fault(self.bytes.saturating_add(bytes).saturating_sub(MACHINE))
     }

@@ -1,8 +1,8 @@
 //! Preludes: libraries in PTC-Lisp that a host compiles once and attaches to any number of runs.
 //!
-//! [`Prelude::compile`] turns source into an artifact, [`Prelude::load`] reads one that was compiled
-//! ahead of time, and [`Runtime::attach`](crate::Runtime::attach) checks that a run is granted what the
-//! prelude needs. Both ways lead through the same verifier.
+//! [`Prelude::compile`] turns source into an artifact, [`Prelude::load`] reads one compiled ahead of time, and
+//! [`Runtime::attach`](crate::Runtime::attach) checks that a run is granted the prelude's requirements. Both ways go
+//! through the same verifier.
 
 mod assemble;
 mod attach;
@@ -60,8 +60,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// A compiled prelude, checked and linked. Cheap to clone; the same one serves every run on every
-/// thread.
+/// A compiled prelude, checked and linked. Cheap to clone; one serves every run on every thread.
 ///
 /// ```
 /// use ptc_runtime::{Attach, Grants, Prelude, Runtime, Tools};
@@ -83,9 +82,9 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct Prelude {
     inner: Arc<Inner>,
-    /// The place the host took it from.
+    /// Place the host loaded it from.
     origin: Option<Arc<str>>,
-    /// Its exports with all that they reach through the preludes beside which it is attached, if it uses any.
+    /// Exports with everything they reach through the preludes beside which it is attached, if it uses any.
     reached: Option<Arc<[ExportRecord]>>,
 }
 
@@ -94,17 +93,17 @@ struct Inner {
     sources: Option<Vec<String>>,
     rendered: Vec<(String, String)>,
     returns: Vec<(String, Returns)>,
-    /// True if texts and results are known to belong to the code: a trusted party or this process says so.
+    /// True if texts and return values are trusted to fit the code: a trusted party or this process vouches for them.
     is_believed: bool,
-    /// True if the texts are those of the source inside; found out when somebody first asks.
+    /// True if the texts are those of the source inside; computed on first use.
     texts_fit: OnceLock<bool>,
     standing: Standing,
     module: Arc<Module>,
-    /// The value of each export.
+    /// Value of each export.
     values: Vec<Frozen>,
     by_name: HashMap<Box<str>, u32>,
     interface: Arc<Interface>,
-    /// What must be granted, each id once, with the first export that needs it.
+    /// Required grants, each id once, with the index of the first export that needs it.
     needs: Vec<(u32, String)>,
     /// Exports of other namespaces that each export calls; empty if none calls any.
     uses: Vec<Vec<Box<str>>>,
@@ -112,7 +111,7 @@ struct Inner {
 }
 
 impl Prelude {
-    /// Links what was verified.
+    /// Links a verified prelude.
     fn link(
         verified: VerifiedPrelude,
         library: &Library,
@@ -167,8 +166,7 @@ impl Prelude {
         })
     }
 
-    /// The same prelude, with the place the host took it from, such as the name of a file. Messages name it; hashes
-    /// and traces do not know of it.
+    /// Sets the place the host loaded it from, such as a file name. Messages mention it; hashes and traces ignore it.
     ///
     /// ```
     /// # use ptc_runtime::{Attach, Prelude, Runtime};
@@ -185,12 +183,12 @@ impl Prelude {
         self
     }
 
-    /// The place the host took it from, if the host has said so.
+    /// Returns the place the host loaded it from, if set.
     pub fn origin(&self) -> Option<&str> {
         self.origin.as_deref()
     }
 
-    /// Its place as messages name it; without one, its hash, by which it can be found.
+    /// Returns its place for messages; without one, its hash, by which it can be found.
     pub(crate) fn shown_origin(&self) -> String {
         match self.origin() {
             Some(origin) => format!("`{origin}`"),
@@ -198,23 +196,23 @@ impl Prelude {
         }
     }
 
-    /// What it says about itself.
+    /// Returns its manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.inner.manifest
     }
 
-    /// Its namespaces, by name.
+    /// Returns its namespaces, by name.
     pub fn namespaces(&self) -> &[NamespaceRecord] {
         &self.inner.manifest.namespaces
     }
 
-    /// Its public exports, in the order of the source. Those of an attached prelude tell all that they reach, through
-    /// the preludes it uses, too.
+    /// Returns its public exports, in the order of the source. Those of an attached prelude include everything they
+    /// reach through the preludes it uses.
     pub fn exports(&self) -> &[ExportRecord] {
         self.reached.as_deref().unwrap_or(&self.inner.manifest.exports)
     }
 
-    /// The export a program calls by this name, such as `crm/get-user`.
+    /// Returns the export a program calls by this name, such as `crm/get-user`.
     pub fn export(&self, reference: &str) -> Option<&ExportRecord> {
         self.index(reference).map(|index| &self.exports()[index])
     }
@@ -223,55 +221,55 @@ impl Prelude {
         self.inner.by_name.get(reference).map(|index| *index as usize)
     }
 
-    /// Who answers for its code, as far as this process knows; several for one that was composed of several.
+    /// Returns the parties that answer for its code, as far as this process knows; several for a composed prelude.
     pub fn provenance(&self) -> &[Provenance] {
         &self.inner.standing.provenance
     }
 
-    /// What its functions give back, if that is believed.
+    /// Returns the return values of its functions, if they are trusted.
     fn believed_returns(&self) -> &[(String, Returns)] {
         if self.inner.is_believed { &self.inner.returns } else { &[] }
     }
 
-    /// The value of a constant that is data, by the name that programs write.
+    /// Returns the value of a constant that is data, by the name that programs write.
     pub(crate) fn constant(&self, reference: &str) -> Option<&Frozen> {
         let index = self.index(reference)?;
         let is_data = matches!(self.exports()[index].target, Target::Data(_));
         self.inner.values.get(index).filter(|_| is_data)
     }
 
-    /// Its linked code.
+    /// Returns its linked code.
     pub(crate) fn module(&self) -> &Arc<Module> {
         &self.inner.module
     }
 
-    /// The sources it was made of, if there were several.
+    /// Returns the sources it was compiled from, if there were several.
     pub fn components(&self) -> &[Component] {
         &self.inner.manifest.components
     }
 
-    /// The source texts, if they are inside.
+    /// Returns the source texts, if they are inside.
     pub fn sources(&self) -> Option<&[String]> {
         self.inner.sources.as_deref()
     }
 
-    /// SHA-256 of the source, in hexadecimal.
+    /// Returns the SHA-256 of the source in hexadecimal.
     pub fn source_hash(&self) -> String {
         hex(&self.inner.manifest.source_hash)
     }
 
-    /// The identity of the compiled artifact, in hexadecimal.
+    /// Returns the identity of the compiled artifact in hexadecimal.
     pub fn artifact_hash(&self) -> String {
         hex(&self.inner.manifest.artifact_hash())
     }
 
-    /// Changes when what programs see or what is needed changes; in hexadecimal.
+    /// Returns a hash that changes with the interface that programs see or with the requirements, in hexadecimal.
     pub fn interface_hash(&self) -> String {
         hex(&self.inner.manifest.interface_hash)
     }
 
-    /// A definition as `(source ns/name)` shows it: of an export, or of a helper an export leads to. A file that nobody
-    /// trusted answers for shows a text only if the source inside it says the same.
+    /// Returns a definition as `(source ns/name)` prints it: of an export, or of a helper an export leads to. An
+    /// untrusted file shows a text only if the source inside it agrees.
     pub fn source_of(&self, reference: &str) -> Option<&str> {
         let rendered = &self.inner.rendered;
         let at = rendered.binary_search_by(|(name, _)| name.as_str().cmp(reference)).ok()?;
@@ -287,13 +285,12 @@ impl Prelude {
         self.inner.is_believed || *self.inner.texts_fit.get_or_init(fit)
     }
 
-    /// The bytes of its `.ptcp` file, with its sources if it has them. The same prelude gives the same
-    /// bytes everywhere.
+    /// Encodes its `.ptcp` file, with its sources if it has them. Equal preludes give equal bytes on every machine.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode_prelude(&self.to_file())
     }
 
-    /// The parts of its `.ptcp` file.
+    /// Returns the parts of its `.ptcp` file.
     pub fn to_file(&self) -> PreludeFile {
         PreludeFile {
             manifest: self.inner.manifest.clone(),
@@ -304,12 +301,12 @@ impl Prelude {
         }
     }
 
-    /// Its code.
+    /// Returns its code.
     pub fn artifact(&self) -> &ptc_bytecode::Artifact {
         self.inner.module.artifact()
     }
 
-    /// Whether no export needs anything of the host.
+    /// True if no export needs any grant.
     pub fn is_pure(&self) -> bool {
         let is_pure = |export: &ExportRecord| export.requires.is_empty() && export.tool_refs.is_empty();
         self.exports().iter().all(is_pure) && (self.uses().is_empty() || self.reached.is_some())
@@ -330,7 +327,7 @@ fn function_of(export: &ExportRecord) -> Option<u32> {
     }
 }
 
-/// What the compiler needs to know of the exports `keep` lets through.
+/// Returns the compiler's view of the exports that `keep` lets through.
 fn interface(
     exports: &[ExportRecord],
     namespaces: &[NamespaceRecord],
@@ -365,7 +362,7 @@ fn interface(
     )
 }
 
-/// How an export is shown, after the host had its say.
+/// Returns the visibility of an export, narrowed by the host.
 pub(crate) fn shown_as(export: &ExportRecord, keep: Keep) -> Option<Visibility> {
     match keep {
         Keep::Keep => Some(export.visibility),

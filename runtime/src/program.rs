@@ -8,7 +8,7 @@ use ptc_vm::Module;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Source text and the code made from it.
+/// Source text and the code compiled from it.
 #[derive(Clone)]
 pub struct Program {
     source: Arc<str>,
@@ -17,9 +17,9 @@ pub struct Program {
     data: Arc<[DataRead]>,
     /// Fields it looks up.
     reads: Arc<Reads>,
-    /// None for most programs, which then cost no allocation.
+    /// Warnings of compiling it; None for most programs, which then cost no allocation.
     warnings: Option<Arc<[Diagnostic]>>,
-    /// The prelude it was compiled for, and what else it may look up.
+    /// Prelude it was compiled for, and the other sources of lookups.
     surroundings: Option<Arc<Surroundings>>,
     compile_fuel: u64,
 }
@@ -44,23 +44,22 @@ impl Program {
         }
     }
 
-    /// The same program, with what compiling it had to warn of.
+    /// Sets the warnings of compiling it.
     pub(crate) fn with_warnings(self, warnings: Vec<Diagnostic>) -> Program {
         Program { warnings: (!warnings.is_empty()).then(|| warnings.into()), ..self }
     }
 
-    /// The same program, with more to warn of.
+    /// Adds warnings.
     pub(crate) fn warned(self, more: Vec<Diagnostic>) -> Program {
         if more.is_empty() {
             return self;
         }
-        // A slip in the data it reads tells more than one in its text.
+        // A slip in the data it reads matters more than one in its text.
         let all = more.into_iter().chain(self.warnings().iter().cloned()).collect();
         self.with_warnings(all)
     }
 
-    /// Slips in the source that did not keep it from compiling, in the order of the text. Every result of the program
-    /// comes with them.
+    /// Returns the warnings about the source, in the order of the text. Every result of the program carries them.
     ///
     /// ```
     /// use ptc_runtime::{Code, Grants, Runtime};
@@ -75,28 +74,28 @@ impl Program {
         self.warnings.as_deref().unwrap_or_default()
     }
 
-    /// Units of `limits.compile_fuel` it took to compile: the same for the same source, names in scope and
-    /// options. 0 for one that came out of a snapshot, compiled already.
+    /// Returns the `limits.compile_fuel` it took to compile: equal for equal source, names in scope and options. 0
+    /// for a program out of a snapshot, which is compiled already.
     pub fn compile_fuel(&self) -> u64 {
         self.compile_fuel
     }
 
-    /// Granted data its source names; nothing for a program out of a snapshot, which has started already.
+    /// Returns the granted data its source names; empty for a program out of a snapshot, which has started already.
     pub(crate) fn data(&self) -> &[DataRead] {
         &self.data
     }
 
-    /// Fields its source looks up; nothing for a program out of a snapshot.
+    /// Returns the fields its source looks up; empty for a program out of a snapshot.
     pub(crate) fn reads(&self) -> &Reads {
         &self.reads
     }
 
-    /// The text it was compiled from.
+    /// Returns the text it was compiled from.
     pub fn source(&self) -> &Arc<str> {
         &self.source
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn artifact(&self) -> &Artifact {
         self.module.artifact()
     }
@@ -105,7 +104,7 @@ impl Program {
         self.surroundings.as_ref()?.attached.as_ref()
     }
 
-    /// What the natives of a run reach; the mission it is a turn of is the run's own.
+    /// Returns the surroundings that the natives of a run reach; the mission it is a turn of belongs to the run.
     pub(crate) fn surroundings(
         &self,
         turn: Option<&Arc<dyn TurnHost>>,

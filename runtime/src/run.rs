@@ -1,5 +1,4 @@
-//! A run in progress, held by its host: it computes until it ends or needs tools, and goes on when
-//! they have answered.
+//! A run in progress, held by its host: it computes until it ends or needs tools, and goes on once they have answered.
 
 use crate::bridge::{self, BridgeError};
 use crate::call::{CallId, PendingCall};
@@ -21,16 +20,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a run did when it was told to go on.
+/// The result of stepping a run.
 #[derive(Debug)]
 pub enum Step {
-    /// It ended.
+    /// The run ended.
     Done(Result<Outcome, Failure>),
-    /// It needs these calls answered, in any order; it can go on after each.
+    /// The run needs these calls answered, in any order; it can go on after each.
     NeedsTools(Vec<PendingCall>),
 }
 
-/// A run between two steps. Plain data: hold it, send it to another thread, or write it to bytes.
+/// A run between two steps. Plain data: keep it, send it to another thread, or write it to bytes.
 ///
 /// ```
 /// use ptc_runtime::{Runtime, Step};
@@ -45,14 +44,14 @@ pub enum Step {
 /// ```
 pub struct Run {
     pub(crate) vm: Option<Box<Vm>>,
-    /// The machine of a run that failed: it still has what was defined until then.
+    /// Machine of a run that failed, which still has the definitions made until then.
     pub(crate) left: Option<Box<Vm>>,
     pub(crate) program: Program,
     pub(crate) tools: Arc<Tools>,
     pub(crate) watch: Arc<StopWatch>,
-    /// What it takes from the memory that many runs share.
+    /// Memory reserved from a pool shared with other runs.
     pub(crate) reserved: Option<Reservation>,
-    /// For one of many runs of the program: what it did not find, another may.
+    /// Tally shared by many runs of the program: a field that one did not find, another may.
     pub(crate) tally: Option<Arc<Tally>>,
 }
 
@@ -63,7 +62,7 @@ impl fmt::Debug for Run {
 }
 
 impl Run {
-    /// Goes on until the run ends or everything in it waits for tools.
+    /// Runs until the run ends or everything in it waits for tools.
     pub fn step(&mut self) -> Step {
         loop {
             if let Some(step) = self.slice() {
@@ -72,7 +71,8 @@ impl Run {
         }
     }
 
-    /// As [`Run::step`], but for one slice of time only, if the run has a [schedule](Run::scheduled): None if it could go on then.
+    /// Steps like [`Run::step`], but for one slice of time only, if the run has a [schedule](Run::scheduled); None
+    /// if it could then go on.
     pub fn slice(&mut self) -> Option<Step> {
         let Some(vm) = &mut self.vm else {
             return Some(Step::Done(Err(Failure::of(
@@ -81,7 +81,7 @@ impl Run {
                 self.program.clone(),
             ))));
         };
-        // The machine looks now and then; one that has just been answered might end, or call, before it looks.
+        // The machine checks the flags now and then; a run that was just answered might end, or call, before that.
         let reserved = self.reserved.as_mut();
         let fault = self.watch.cancelled().or_else(|| reserved?.set_computing(vm).err());
         let mut progress = match fault {
@@ -103,7 +103,7 @@ impl Run {
         })
     }
 
-    /// The same run, which computes when and where this says.
+    /// Sets the schedule, which decides when and where the run computes.
     #[must_use]
     pub fn scheduled(mut self, schedule: Arc<dyn Schedule>) -> Run {
         if let Some(pool) = schedule.pool() {
@@ -113,14 +113,14 @@ impl Run {
         self
     }
 
-    /// Whether everything in it waits for tools.
+    /// True if everything in it waits for tools.
     pub(crate) fn is_waiting(&self) -> bool {
         self.vm.as_ref().is_some_and(|vm| !vm.can_advance())
     }
 
-    /// Lets the run take its memory from `pool` from now on: as much as it holds while it waits, and as much as
-    /// `limits.memory_bytes` allows while it computes. Where the pool has not that much left, the run ends
-    /// `memory_exceeded` when it goes on; what it had reserved is given back with the run and its outcome.
+    /// Makes the run take its memory from `pool` from now on: as much as it holds while it waits, and as much as
+    /// `limits.memory_bytes` allows while it computes. If the pool has too little left, the run ends
+    /// `memory_exceeded` when it goes on; the reservation is released with the run and its outcome.
     ///
     /// ```
     /// use ptc_runtime::{Limits, Pool, Runtime, Step};
@@ -136,7 +136,7 @@ impl Run {
         self.reserved = Some(pool.reserve());
     }
 
-    /// The calls in flight.
+    /// Returns the calls in flight.
     pub fn pending(&self) -> Vec<PendingCall> {
         let mut found = Vec::new();
         if let Some(vm) = &self.vm {
@@ -147,7 +147,7 @@ impl Run {
             .into_iter()
             .map(|(id, call, origin)| {
                 let prelude = origin.and_then(|origin| self.program.attached()?.owner(origin));
-                // What it reaches through others is theirs to call.
+                // Tools that it reaches through other preludes are for those to call.
                 let export = origin.and_then(|origin| prelude?.own_export(origin));
                 PendingCall {
                     id,
@@ -162,7 +162,7 @@ impl Run {
             .collect()
     }
 
-    /// Whether a call still waits for its answer: its branch is gone once one before it has failed.
+    /// True if a call still waits for its reply: its branch is gone once an earlier one has failed.
     pub(crate) fn waits_for(&self, id: &CallId) -> bool {
         self.vm.as_ref().is_some_and(|vm| parallel::waits(vm, id.path()))
     }
@@ -196,7 +196,7 @@ impl Run {
         deliver(vm, id.path(), reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
     }
 
-    /// What a run that failed had defined until then, for hosts that keep it.
+    /// Returns the definitions a failed run had made, for hosts that keep them.
     ///
     /// ```
     /// use ptc_runtime::{Runtime, Step};
@@ -210,15 +210,15 @@ impl Run {
         self.left.as_ref().map(|vm| vm.freeze_changed()).unwrap_or_default()
     }
 
-    /// Ends one call in flight with any fault: the program stops there.
+    /// Ends one call in flight with a fault, which stops the program there.
     pub fn refuse(&mut self, id: &CallId, fault: Fault) {
         if let Some(vm) = &mut self.vm {
             let _ = deliver(vm, id.path(), Reply::Fault(fault));
         }
     }
 
-    /// The run as bytes, to go on later or elsewhere: see [`Runtime::load`](crate::Runtime::load). They name the
-    /// prelude that the run needs.
+    /// Writes the run to bytes, to go on later or elsewhere: see [`Runtime::load`](crate::Runtime::load). They name
+    /// the preludes that the run needs.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime};
@@ -242,7 +242,7 @@ impl Run {
         Ok(Envelope::new(&self.program).seal(&machine))
     }
 
-    /// Fuel spent so far, finished branches included once they are joined.
+    /// Returns the fuel spent so far, including finished branches once they are joined.
     pub fn fuel(&self) -> u64 {
         self.vm.as_ref().map_or(0, |vm| vm.budget().spent())
     }
@@ -252,14 +252,14 @@ impl Run {
         self.vm.ok_or_else(|| Failure::of(gone(), None, program.clone()))
     }
 
-    /// The program it runs.
+    /// Returns the program it runs.
     pub fn program(&self) -> &Program {
         &self.program
     }
 }
 
-/// A run that waits or has ended holds what it has, no longer what it could have. Without room for that, some of it may be garbage,
-/// which is not collected otherwise.
+/// Reserves the actual memory of a run that waits or has ended, instead of the maximum. If there is too little
+/// room, some of its memory may be garbage, which is only collected here.
 fn reserve_rest(reserved: &mut Reservation, vm: &mut Vm, progress: &Progress) -> Result<(), Fault> {
     match progress {
         Progress::Ended(_) => {
@@ -318,13 +318,13 @@ impl Run {
     }
 }
 
-/// Warnings that the result of a program comes with.
+/// Returns the warnings that accompany the result of a program.
 fn warnings(program: &Program, vm: Option<&Vm>) -> Vec<Diagnostic> {
     let before = program.warnings();
     let missed = vm.map(Vm::missed_fields).unwrap_or_default();
-    // Of one place, what was known before the run says more.
+    // For the same place, a warning from before the run says more.
     let news = missed.iter().filter(|missed| !before.iter().any(|told| told.span == Some(missed.field.span)));
-    // A tool may answer with more than it says, and then it was found.
+    // A tool may answer with more fields than it declares, and then the field was found.
     let found = vm.map(Vm::found_fields).unwrap_or_default();
     let is_refuted = |told: &&Diagnostic| {
         told.code == Code::UndeclaredField && told.span.is_some_and(|span| found.contains(&span))
@@ -333,14 +333,14 @@ fn warnings(program: &Program, vm: Option<&Vm>) -> Vec<Diagnostic> {
     news.map(check::missed).chain(before.cloned()).collect()
 }
 
-/// The fault of a program that called `(fail value)`.
+/// Makes the fault of a program that called `(fail value)`.
 fn failed_with(vm: &Vm, value: Value) -> Fault {
     let mut shown = String::new();
     if vm.heap().print(value, &mut shown, 400).is_err() {
         shown.push('…');
     }
     let fault = Fault::new(Code::Fail, format!("the program failed with {shown}")).at(vm.user_span());
-    // One that takes too much to write out is only shown by its beginning.
+    // A value that is too expensive to write out is only shown by its beginning.
     if !matches!(vm.heap().text_price(value, vm.limits().result_fuel), Ok(Some(_))) {
         return fault;
     }
@@ -350,56 +350,56 @@ fn failed_with(vm: &Vm, value: Value) -> Fault {
     }
 }
 
-/// Bytes that a program holds from which on its result may be large.
+/// Bytes held by a program from which on its result may be large.
 const LARGE: usize = 1 << 20;
 
-/// Results of up to this price are written without looking at the clock: about a millisecond.
+/// Maximum price of a result that is written without checking the clock: about a millisecond.
 const AT_ONCE: u64 = 1 << 16;
 
-/// Every value has a price.
+/// Price not counted yet; every value has a price above it.
 const UNKNOWN: u64 = 0;
 
-/// More than there are units.
+/// Price above any limit.
 const TOO_MUCH: u64 = u64::MAX;
 
-/// A run that ended well: its value, still where the run made it, and what it did on the way.
+/// A run that ended well: its value, still in the run's heap, and the facts of the run.
 pub struct Outcome {
     pub(crate) vm: Box<Vm>,
     pub(crate) watch: Arc<StopWatch>,
-    /// Held for as long as the value is.
+    /// Reservation held as long as the value.
     _reserved: Option<Reservation>,
     attached: Option<Arc<Attached>>,
     pub(crate) value: Value,
-    /// Units of `limits.result_fuel` that writing the value takes, once they are counted; [`UNKNOWN`] and
-    /// [`TOO_MUCH`] are none. Who counts at the same time finds the same.
+    /// Units of `limits.result_fuel` for writing the value, once counted; otherwise [`UNKNOWN`] or [`TOO_MUCH`].
+    /// Threads that count at the same time find the same number.
     price: AtomicU64,
-    /// Whether it ended by `(return v)`.
+    /// True if it ended by `(return v)`.
     pub returned: bool,
     clear_prints: Vec<(usize, String)>,
-    /// What was printed, one entry per `println`.
+    /// Printed output, one entry per `println`.
     pub prints: Vec<String>,
-    /// Fuel spent on running it: not on compiling it, and not on writing its value out.
+    /// Fuel spent on running it, without compiling it or writing its value out.
     pub fuel: u64,
-    /// Units of `limits.compile_fuel` that compiling it took.
+    /// Units of `limits.compile_fuel` that compiling took.
     pub compile_fuel: u64,
-    /// Tool calls made.
+    /// Number of tool calls made.
     pub tool_calls: u64,
     warnings: Vec<Diagnostic>,
     source: Arc<str>,
 }
 
 impl Outcome {
-    /// What to record of the prelude the program ran with.
+    /// Returns the trace of the preludes the program ran with.
     pub fn prelude_trace(&self) -> Option<PreludeTrace> {
         self.attached.as_ref().map(|attached| attached.trace())
     }
 
-    /// What was printed, with what is firewalled: for the host, not for a model.
+    /// Returns the printed output with firewalled values in clear: for the host, not for a model.
     pub fn clear_prints(&self) -> Vec<String> {
         cleared(&self.prints, &self.clear_prints)
     }
 
-    /// Slips that did not keep the program from giving its value, the most useful first. They point into
+    /// Returns warnings that did not keep the program from giving its value, the most useful first. They point into
     /// [`Outcome::source`] and quote no values, so models may see them.
     ///
     /// ```
@@ -420,12 +420,12 @@ impl Outcome {
         &self.warnings
     }
 
-    /// The program's text, which places of warnings point into.
+    /// Returns the program's text, which places of warnings point into.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The value as PTC-Lisp prints it, with what is firewalled: for the host, not for a model.
+    /// Prints the value as PTC-Lisp with firewalled values in clear: for the host, not for a model.
     pub fn print(&self) -> Result<String, Fault> {
         let print = || {
             let mut text = String::with_capacity(self.expected_bytes());
@@ -439,9 +439,9 @@ impl Outcome {
         }
     }
 
-    /// Units of `limits.result_fuel` that it takes to write the value out, whatever the format: one for
-    /// each part and for every 8 bytes of text, and large integers by the square of their length. A
-    /// fault if that is more than the limit.
+    /// Returns the units of `limits.result_fuel` for writing the value out, whatever the format: one for each part
+    /// and for every 8 bytes of text, and large integers by the square of their length. A fault if that exceeds the
+    /// limit.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Limits, Runtime};
@@ -477,10 +477,10 @@ impl Outcome {
         self.result_fuel().is_ok()
     }
 
-    /// Writes the value out, if that is within `limits.result_fuel`. What takes a while has to be done in
-    /// the time the run has left.
+    /// Writes the value out, if that is within `limits.result_fuel`. A long write has to finish in the time the run
+    /// has left.
     fn written<T, E: From<Fault>>(&self, write: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        // The limit on its length bounds what writing a small flat value takes, so most results need not be counted.
+        // The limit on its length bounds the work of writing a small flat value, so most results need not be counted.
         let limits = self.vm.limits();
         if limits.result_fuel >= FLAT_PARTS + limits.result_bytes / 8 && self.vm.heap().is_flat(self.value) {
             return write();
@@ -491,8 +491,8 @@ impl Outcome {
         }
     }
 
-    /// The beginning of what [`Outcome::print`] gives, about `most` bytes, and whether that is all: for
-    /// places where a value of any size may come and only so much is shown.
+    /// Returns the beginning of [`Outcome::print`], about `most` bytes, and whether that is all: for places that
+    /// show only part of a value of any size.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime};
@@ -514,7 +514,7 @@ impl Outcome {
         }
     }
 
-    /// The value as JSON text; a fault if it has no JSON form.
+    /// Returns the value as JSON text; a fault if it has no JSON form.
     pub fn json(&self) -> Result<String, Fault> {
         self.written(|| {
             let mut text = String::with_capacity(self.expected_bytes());
@@ -524,7 +524,7 @@ impl Outcome {
         })
     }
 
-    /// Room for the text of a large result: one that grows step by step is there twice at every step.
+    /// Estimates the text size of a large result, since a buffer grown in steps is held twice at each step.
     fn expected_bytes(&self) -> usize {
         if self.vm.heap().used() < LARGE {
             return 0;
@@ -533,7 +533,7 @@ impl Outcome {
         usize::try_from(bytes).unwrap_or(usize::MAX).min(self.limit())
     }
 
-    /// The value as a Rust type.
+    /// Returns the value as a Rust type.
     pub fn get<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let value = self.written(|| bridge::from_value(self.vm.heap(), self.value));
         value.map_err(|error: BridgeError| {
@@ -547,22 +547,22 @@ impl Outcome {
         })
     }
 
-    /// The value as owned data; what is firewalled in it is marked.
+    /// Returns the value as owned data, with firewalled parts marked.
     pub fn datum(&self) -> Result<Datum, Fault> {
         self.written(|| self.vm.heap().to_datum(self.value, self.limit()))
     }
 
-    /// The value as shared data, for other runs.
+    /// Returns the value as shared data, for other runs.
     pub fn freeze(&self) -> Frozen {
         self.vm.freeze(self.value)
     }
 
-    /// The values of a map whose keys are strings or keywords, as shared data; None for any other value.
+    /// Returns the values of a map whose keys are strings or keywords, as shared data; None for any other value.
     pub fn freeze_fields(&self) -> Option<Vec<(String, Frozen)>> {
         self.vm.freeze_fields(self.value)
     }
 
-    /// What the program defined, or defined anew.
+    /// Returns the names the program defined or redefined, with their values.
     pub fn definitions(&self) -> Vec<(String, Frozen)> {
         self.vm.freeze_changed()
     }
@@ -585,20 +585,20 @@ impl fmt::Debug for Outcome {
     }
 }
 
-/// Why there is no value: what was wrong, and what the run had done until then.
+/// A failed run: its errors, and the facts of the run until then.
 #[derive(Clone)]
 pub struct Failure {
-    /// What was wrong; several for a program that does not compile.
+    /// Errors; several for a program that does not compile.
     pub diagnostics: Vec<Diagnostic>,
-    /// The value given to `(fail v)`.
+    /// Value given to `(fail v)`.
     pub value: Option<Datum>,
-    /// What was printed before.
+    /// Output printed before the failure.
     pub prints: Vec<String>,
-    /// Fuel spent on running before.
+    /// Fuel spent on running before the failure.
     pub fuel: u64,
     /// Units of `limits.compile_fuel` that compiling took, or had taken when it was given up.
     pub compile_fuel: u64,
-    /// In a box of its own, since every result may be a failure.
+    /// Boxed, since every result may be a failure.
     rare: Option<Box<Rare>>,
     source: Arc<str>,
     attached: Option<Arc<Attached>>,
@@ -607,7 +607,7 @@ pub struct Failure {
 /// Parts that most failures do not have.
 #[derive(Clone, Default)]
 struct Rare {
-    /// The clear text of entries that are firewalled in what was printed, by number.
+    /// Clear text of the firewalled entries in the printed output, by number.
     clear_prints: Vec<(usize, String)>,
     warnings: Vec<Diagnostic>,
 }
@@ -619,7 +619,7 @@ impl Rare {
     }
 }
 
-/// Prints with the clear text of some of them.
+/// Replaces prints by their clear text.
 fn cleared(prints: &[String], clear: &[(usize, String)]) -> Vec<String> {
     let mut all = prints.to_vec();
     for (at, text) in clear {
@@ -631,12 +631,12 @@ fn cleared(prints: &[String], clear: &[(usize, String)]) -> Vec<String> {
 }
 
 impl Failure {
-    /// What was printed before, with what is firewalled: for the host, not for a model.
+    /// Returns the output printed before, with firewalled values in clear: for the host, not for a model.
     pub fn clear_prints(&self) -> Vec<String> {
         cleared(&self.prints, self.rare.as_ref().map_or(&[], |rare| &rare.clear_prints[..]))
     }
 
-    /// Slips in the program besides what made it fail, the most useful first: see [`Outcome::warnings`].
+    /// Returns warnings about the program besides its errors, the most useful first: see [`Outcome::warnings`].
     pub fn warnings(&self) -> &[Diagnostic] {
         self.rare.as_ref().map_or(&[], |rare| &rare.warnings[..])
     }
@@ -663,40 +663,40 @@ impl Failure {
         Failure { diagnostics, value: None, prints, fuel, compile_fuel, rare, source, attached: None }
     }
 
-    /// The same, with what compiling had warned of.
+    /// Sets the warnings of compiling.
     pub(crate) fn with_warnings(mut self, warnings: Vec<Diagnostic>) -> Failure {
         let clear_prints = self.rare.take().map(|rare| rare.clear_prints).unwrap_or_default();
         self.rare = Rare { clear_prints, warnings }.boxed();
         self
     }
 
-    /// The same, with what compiling had taken.
+    /// Sets the fuel of compiling.
     pub(crate) fn after_compiling(self, compile_fuel: u64) -> Failure {
         Failure { compile_fuel, ..self }
     }
 
-    /// The same, of a program this prelude was attached to.
+    /// Sets the preludes that were attached to the program.
     pub(crate) fn with(mut self, attached: Option<&Arc<Attached>>) -> Failure {
         self.attached = attached.cloned();
         self
     }
 
-    /// What to record of the prelude the program was to run with; None if attaching it failed.
+    /// Returns the trace of the preludes the program was to run with; None if attaching failed.
     pub fn prelude_trace(&self) -> Option<PreludeTrace> {
         self.attached.as_ref().map(|attached| attached.trace())
     }
 
-    /// The first and most telling diagnostic.
+    /// Returns the first and most useful diagnostic.
     pub fn diagnostic(&self) -> &Diagnostic {
         &self.diagnostics[0]
     }
 
-    /// Its stable reason, such as `type_error`.
+    /// Returns its stable reason, such as `type_error`.
     pub fn reason(&self) -> &'static str {
         self.diagnostic().code.reason()
     }
 
-    /// The program's text, which spans point into.
+    /// Returns the program's text, which spans point into.
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -1,5 +1,5 @@
-//! What stands before a saved machine: the program's text, what it is warned of, and the preludes that must be attached
-//! when it goes on.
+//! Envelope of a saved machine: the program's text, its warnings, and the preludes that must be attached when it goes
+//! on.
 
 use crate::prelude::Prelude;
 use crate::program::Program;
@@ -7,15 +7,15 @@ use ptc_bytecode::text::is_hidden;
 use ptc_bytecode::{Code, Diagnostic, Span, is_namespace_name};
 use serde::{Deserialize, Serialize};
 
-/// The part of a saved run that is not its machine. Written as its length in eight bytes, then JSON.
+/// The part of a saved run besides its machine. Written as its length in eight bytes, then JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Envelope {
-    /// The text of the program.
+    /// Text of the program.
     pub source: String,
-    /// The preludes that were attached.
+    /// Preludes that were attached.
     preludes: Vec<Needed>,
-    /// What compiling it had to warn of: it is not compiled again.
+    /// Warnings of compiling it: it is not compiled again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<SavedWarning>,
 }
@@ -41,7 +41,7 @@ impl SavedWarning {
         }
     }
 
-    /// The warning, unless somebody made it up: the bytes are not trusted.
+    /// Returns the warning, or None if it was forged: the bytes are not trusted.
     fn read(&self, source: &str) -> Option<Diagnostic> {
         let code = Code::from_reason(&self.reason).filter(|code| code.is_warning())?;
         let mut warning = Diagnostic::without_span(code, &*self.message);
@@ -60,7 +60,7 @@ impl SavedWarning {
 struct Needed {
     /// [`Prelude::artifact_hash`].
     artifact: String,
-    /// The namespaces it declares, for messages.
+    /// Namespaces it declares, for messages.
     namespaces: Vec<String>,
 }
 
@@ -74,13 +74,13 @@ impl Envelope {
         }
     }
 
-    /// What compiling the program had to warn of.
+    /// Returns the warnings of compiling the program.
     pub fn warnings(&self) -> Result<Vec<Diagnostic>, Diagnostic> {
         let read: Option<Vec<_>> = self.warnings.iter().map(|warning| warning.read(&self.source)).collect();
         read.ok_or_else(|| invalid("its warnings are damaged"))
     }
 
-    /// The bytes of a saved run with this machine.
+    /// Builds the bytes of a saved run with this machine.
     pub fn seal(&self, machine: &[u8]) -> Vec<u8> {
         // Texts and lists always have a JSON form.
         let head = serde_json::to_vec(self).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Envelope {
         bytes
     }
 
-    /// Takes the bytes of a saved run apart: what stands before the machine, and the machine.
+    /// Splits the bytes of a saved run into the envelope and the machine.
     pub fn open(bytes: &[u8]) -> Result<(Envelope, &[u8]), Diagnostic> {
         let parts = bytes
             .split_first_chunk::<8>()
@@ -106,7 +106,7 @@ impl Envelope {
         Ok((envelope, machine))
     }
 
-    /// Fails unless the preludes that are attached now are those that were attached then.
+    /// Fails unless the attached preludes are those of the saved run.
     pub fn check<'p>(&self, preludes: impl Iterator<Item = &'p Prelude>) -> Result<(), Diagnostic> {
         let found: Vec<Needed> = preludes.map(Needed::of).collect();
         if self.preludes == found {
@@ -124,14 +124,14 @@ impl Needed {
         Needed { artifact: prelude.artifact_hash(), namespaces }
     }
 
-    /// Whether it can be shown in a message.
+    /// True if it is safe to show in a message.
     fn is_sound(&self) -> bool {
         let is_hash = self.artifact.len() == 64 && self.artifact.bytes().all(|b| b.is_ascii_hexdigit());
         is_hash && self.namespaces.iter().all(|name| is_namespace_name(name) && !name.contains(is_hidden))
     }
 }
 
-/// Preludes as a message names them.
+/// Lists preludes for a message.
 fn shown(preludes: &[Needed]) -> String {
     let one = |needed: &Needed| {
         format!("the prelude `{}` (artifact {})", needed.namespaces.join(" "), &needed.artifact)

@@ -1,12 +1,13 @@
-//! Schedules: how a host with many runs decides which of them compute.
+//! Schedules, by which a host with many runs decides which of them compute.
 
 use crate::pool::Pool;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Decides when runs compute, and where: for hosts with more runs than threads. See
-/// [`Run::scheduled`](crate::Run::scheduled). Without it a run computes on the pool of rayon whenever it can.
+/// Decides when and where runs compute, for hosts with more runs than threads. See
+/// [`Run::scheduled`](crate::Run::scheduled). Without a schedule, a run computes on the pool of rayon whenever it
+/// can.
 ///
 /// ```
 /// use ptc_runtime::{Runtime, Schedule, SliceFuture, Work};
@@ -35,40 +36,41 @@ use std::time::Duration;
 /// # }).unwrap();
 /// ```
 pub trait Schedule: Send + Sync {
-    /// Waits until the run may compute, then does the work on a thread that may compute. Whoever drops the future before
-    /// the work has begun gives its place up; work that has begun goes on to its end.
+    /// Waits until the run may compute, then does the work on a thread that may compute. Dropping the future before
+    /// the work has begun gives up its place; work that has begun runs to its end.
     fn run(&self, work: Work) -> SliceFuture<'_>;
 
-    /// How long the run computes at a time. Then it pauses if others wait, and is scheduled again. It pauses between
-    /// instructions only, so a builtin that works on much data at once may take longer.
+    /// Returns the length of a slice. After it, the run pauses if others wait, and is scheduled again. It pauses
+    /// between instructions only, so a builtin that works on much data at once may take longer.
     fn slice(&self) -> Duration;
 
-    /// Whether others wait whose turn it is, so that the run pauses at the end of its slice.
+    /// True if other runs wait for their turn, so that the run pauses at the end of its slice.
     fn is_awaited(&self) -> bool {
         true
     }
 
-    /// How long its runs have waited for their turns so far: time that is not theirs.
+    /// Returns the total time its runs have waited for their turns, which does not count as theirs.
     fn waited(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// The memory that all runs of the host share, if there is a limit; see [`Run::reserve_from`](crate::Run::reserve_from).
+    /// Returns the memory pool that all runs of the host share, if there is a limit; see
+    /// [`Run::reserve_from`](crate::Run::reserve_from).
     fn pool(&self) -> Option<&Arc<Pool>> {
         None
     }
 }
 
-/// A stretch of computing.
+/// A slice of computing.
 pub type Work = Box<dyn FnOnce() -> Computed + Send>;
 
-/// What a stretch of computing came to. The run goes on when this is dropped, so whatever the stretch held, such as a
-/// place among others, should be let go of before: who has its answer may ask for the place again at once.
+/// The result of a slice of computing. The run goes on when this is dropped, so release resources of the slice,
+/// such as its place in a queue, before that: its caller may request the place again at once.
 #[must_use]
 pub struct Computed(Option<Box<dyn FnOnce() + Send>>);
 
 impl Computed {
-    /// What `tell` says when this is dropped.
+    /// Makes a result that calls `tell` when dropped.
     pub fn new(tell: impl FnOnce() + Send + 'static) -> Computed {
         Computed(Some(Box::new(tell)))
     }
@@ -82,5 +84,5 @@ impl Drop for Computed {
     }
 }
 
-/// A stretch that is waited for.
+/// A future of a slice.
 pub type SliceFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;

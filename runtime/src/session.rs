@@ -1,7 +1,7 @@
-//! A session: programs one after the other that see each other's definitions.
+//! Sessions: programs that run one after the other and see each other's definitions.
 //!
-//! Each program is a transaction. When it succeeds, its definitions are committed and its value
-//! becomes `*1`; when it faults, everything is as before.
+//! Each program is a transaction. When it succeeds, its definitions are committed and its value becomes `*1`; when it
+//! faults, the session is unchanged.
 
 mod builder;
 
@@ -17,7 +17,7 @@ use ptc_vm::{Fault, Frozen, Remembered};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a session remembers.
+/// The memory of a session.
 #[derive(Clone, Default)]
 struct Memory {
     defs: BTreeMap<String, Frozen>,
@@ -25,10 +25,10 @@ struct Memory {
     history: Vec<Remembered>,
 }
 
-/// The results that a session keeps: `*1`, `*2` and `*3`.
+/// Number of results that a session keeps: `*1`, `*2` and `*3`.
 const HISTORY: usize = 3;
 
-/// A session.
+/// Programs that run one after the other and see each other's definitions.
 ///
 /// ```
 /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
@@ -40,18 +40,18 @@ const HISTORY: usize = 3;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A clone goes its own way from there; what both remember is shared.
+/// A clone is independent from then on; data that both remember is shared.
 #[derive(Clone)]
 pub struct Session {
     runtime: Runtime,
     memory: Memory,
     grants: Grants,
-    /// The stored preludes it was started with; None if it was started with none.
+    /// Stored preludes it was started with; None if it was started without.
     frozen: Option<Vec<FrozenRef>>,
 }
 
 impl Runtime {
-    /// A session: programs that see each other's definitions.
+    /// Starts a session: programs that see each other's definitions.
     pub fn session(&self) -> Session {
         Session::new(self.clone())
     }
@@ -62,12 +62,12 @@ impl Session {
         Session { runtime, memory: Memory::default(), grants: Grants::new(), frozen: None }
     }
 
-    /// A session with stored preludes, or one that may write them.
+    /// Starts building a session with stored preludes, or one that may write them.
     pub fn builder(runtime: &Runtime) -> SessionBuilder {
         SessionBuilder::new(runtime)
     }
 
-    /// The stored preludes it was started with, which stay as they were then; empty if there are none.
+    /// Returns the stored preludes it was started with, at their versions then; empty if there are none.
     pub fn frozen(&self) -> &[FrozenRef] {
         self.frozen.as_deref().unwrap_or_default()
     }
@@ -79,19 +79,18 @@ impl Session {
         self
     }
 
-    /// Grants other data, or another way to cancel, to programs from now on.
+    /// Replaces the granted data and the handle for cancelling from now on.
     pub fn set_grants(&mut self, grants: Grants) {
         self.grants = grants;
     }
 
-    /// Grants other tools to programs from now on.
+    /// Replaces the tools from now on.
     pub fn set_tools(&mut self, tools: Tools) {
         self.runtime = self.runtime.clone().with_tools(tools);
     }
 
-    /// Goes on under another runtime, with other limits, other tools or another prelude. What was defined stays; a
-    /// function that calls an export which is gone faults when it gets there. A session that was started
-    /// with stored preludes keeps to those.
+    /// Switches to another runtime, with other limits, tools or preludes. Definitions stay; a function that calls a
+    /// removed export faults when it gets there. Refused by a session that was started with stored preludes.
     ///
     /// ```
     /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
@@ -118,7 +117,7 @@ impl Session {
         Err(Failure::compile(vec![problem], source))
     }
 
-    /// What programs run under.
+    /// Returns the runtime of its programs.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
@@ -129,8 +128,8 @@ impl Session {
         self.commit_within_limits(outcome, source)
     }
 
-    /// Runs one program with this prelude in place of the session's own. A session that was started with
-    /// stored preludes keeps to those.
+    /// Runs one program with this prelude in place of the session's own. Refused by a session that was started with
+    /// stored preludes.
     ///
     /// ```
     /// use ptc_runtime::{Prelude, Runtime};
@@ -150,25 +149,25 @@ impl Session {
         outcome
     }
 
-    /// Runs one program to its end without blocking the thread that polls it.
+    /// Runs one program to its end without blocking the polling thread.
     pub async fn eval_async(&mut self, source: &str) -> Result<Outcome, Failure> {
         let outcome = self.start(source)?.finish_async().await?;
         self.commit_within_limits(outcome, source)
     }
 
-    /// What is wrong with a program, without running it.
+    /// Checks a program without running it.
     pub fn check(&self, source: &str) -> Result<(), Vec<Diagnostic>> {
         self.compile(source).map(|_| ()).map_err(|failure| failure.diagnostics)
     }
 
-    /// A run to be driven by hand; pass its outcome to [`Session::commit`].
+    /// Makes a run to be driven by hand; pass its outcome to [`Session::commit`].
     pub fn start(&self, source: &str) -> Result<Run, Failure> {
         let program = self.compile(source)?;
         let mut run = self.runtime.start_checked(&program, &self.grants, Some(&self.memory.defs))?;
         if let Some(vm) = &mut run.vm {
             vm.set_history(&self.memory.history);
-            // Functions of earlier turns bring definitions of their own: go on until all are there.
-            // Nothing a session defined takes the place of what a prelude uses.
+            // Functions of earlier turns need further definitions: repeat until all are there.
+            // A definition of the session never replaces an export that a prelude uses.
             let own = |name: &&str| used_export(name).is_none();
             let known = |name: &str| self.memory.defs.get_key_value(Some(name).filter(own)?);
             while let Some((name, value)) = { vm.undefined().find_map(known) } {
@@ -178,7 +177,7 @@ impl Session {
                 attached.bind(vm);
             }
             if self.grants.turn.is_some() {
-                // A function out of the journal may use definitions this program does not name.
+                // A function out of the journal may use definitions that this program does not name.
                 let (defs, attached) = (self.memory.defs.clone(), program.attached().cloned());
                 vm.set_definitions(Arc::new(move |name| {
                     let export = || attached.as_ref()?.meaning(name).cloned();
@@ -189,7 +188,7 @@ impl Session {
         Ok(run)
     }
 
-    /// Commits unless all definitions together would be too large; then nothing is kept.
+    /// Commits unless all definitions together would be too large; then the session is unchanged.
     fn commit_within_limits(&mut self, outcome: Outcome, source: &str) -> Result<Outcome, Failure> {
         let new: BTreeMap<String, Frozen> = outcome.definitions().into_iter().collect();
         let old = self.memory.defs.iter().filter(|(name, _)| !new.contains_key(*name));
@@ -215,7 +214,7 @@ impl Session {
         self.remember(outcome.freeze());
     }
 
-    /// Makes a value `*1`. Where there is none because it was too large, reading it is an error that says so.
+    /// Makes a value `*1`. If the value was too large to keep, reading it is an error that says so.
     ///
     /// ```
     /// use ptc_runtime::{Remembered, Runtime};
@@ -232,17 +231,17 @@ impl Session {
         self.memory.history.truncate(HISTORY);
     }
 
-    /// Holds programs to other limits from now on.
+    /// Sets other limits from now on.
     pub fn set_limits(&mut self, limits: ptc_bytecode::Limits) {
         self.runtime = self.runtime.clone().limits(limits);
     }
 
-    /// The tools programs may call.
+    /// Returns the tools programs may call.
     pub fn tools(&self) -> &Tools {
         self.runtime.tools()
     }
 
-    /// The results that `*1 *2 *3` stand for, newest first, and those behind them if more are kept.
+    /// Returns the results of `*1 *2 *3`, newest first, and older ones if more are kept.
     pub fn history(&self) -> &[Remembered] {
         &self.memory.history
     }
@@ -261,12 +260,12 @@ impl Session {
         self.memory.defs.insert(name.into(), value);
     }
 
-    /// The names defined so far, sorted.
+    /// Returns the names defined so far, sorted.
     pub fn defined(&self) -> impl Iterator<Item = &str> {
         self.memory.defs.keys().map(String::as_str)
     }
 
-    /// What a name stands for.
+    /// Returns the value of a definition.
     pub fn definition(&self, name: &str) -> Option<&Frozen> {
         self.memory.defs.get(name)
     }

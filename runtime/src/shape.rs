@@ -1,5 +1,5 @@
-//! Shapes: what answers of tools and their arguments look like, as far as somebody says or they were seen. A shape
-//! holds the names of fields and the kinds of values, never a value.
+//! Shapes of arguments and replies of tools, as declared or as seen. A shape holds the names of fields and the kinds of
+//! values, never a value.
 
 mod learned;
 mod outline;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 pub(crate) use learned::Learned;
 
-/// A map with more fields than this is one whose keys are data.
+/// Maximum fields of a record: the keys of a larger map are data.
 const MAX_FIELDS: usize = 40;
 
-/// What values look like.
+/// The shape of a group of values.
 ///
 /// ```
 /// use ptc_runtime::Shape;
@@ -25,12 +25,12 @@ const MAX_FIELDS: usize = 40;
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Shape {
-    /// Nothing was seen, as in an empty list.
+    /// No value was seen, as in an empty list.
     Nothing,
-    /// Anything, or several kinds.
+    /// Any value, or several kinds.
     #[default]
     Anything,
-    /// true and false.
+    /// Booleans.
     Boolean,
     /// Integers.
     Integer,
@@ -38,35 +38,35 @@ pub enum Shape {
     Number,
     /// Strings.
     Text,
-    /// Lists of these.
+    /// Lists whose elements have this shape.
     List(Box<Shape>),
     /// Maps with these fields.
     Record(RecordShape),
     /// Maps whose keys are data.
     Map,
-    /// These, or nil.
+    /// Values of this shape, or nil.
     Nullable(Box<Shape>),
 }
 
-/// The fields of maps.
+/// The fields of a record.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RecordShape {
-    /// By name.
+    /// Fields by name.
     pub fields: BTreeMap<String, FieldShape>,
-    /// Whether there are certainly no others.
+    /// True if there are certainly no other fields.
     pub is_closed: bool,
 }
 
-/// One field.
+/// One field of a record.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FieldShape {
-    /// Of its values.
+    /// Shape of its values.
     pub shape: Shape,
-    /// Whether every map has it.
+    /// True if every map has the field.
     pub is_always: bool,
 }
 
-/// What a tool takes and answers. Cheap to clone.
+/// The arguments and the reply of a tool. Cheap to clone.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ToolShape {
     takes: Arc<Shape>,
@@ -74,24 +74,24 @@ pub struct ToolShape {
 }
 
 impl ToolShape {
-    /// With the map of its arguments, and its answer.
+    /// Makes the shape of a tool from the map of its arguments and its reply.
     pub fn new(takes: impl Into<Arc<Shape>>, answers: impl Into<Arc<Shape>>) -> ToolShape {
         ToolShape { takes: takes.into(), answers: answers.into() }
     }
 
-    /// The map of its arguments.
+    /// Returns the shape of the map of arguments.
     pub fn takes(&self) -> &Arc<Shape> {
         &self.takes
     }
 
-    /// Its answer.
+    /// Returns the shape of the reply.
     pub fn answers(&self) -> &Arc<Shape> {
         &self.answers
     }
 }
 
 impl Shape {
-    /// What is like one or the other.
+    /// Returns the shape of values that have one of the two shapes.
     #[must_use]
     pub fn or(self, other: Shape) -> Shape {
         match (self, other) {
@@ -107,7 +107,7 @@ impl Shape {
         }
     }
 
-    /// This, or nil.
+    /// Returns the shape of values that have this shape or are nil.
     #[must_use]
     pub fn nullable(self) -> Shape {
         match self {

@@ -1,5 +1,5 @@
-//! What many runs of one program found of what it reads: what one record lacks is nothing to speak of, what all lack
-//! is most often misspelt.
+//! Tally of the fields and data that many runs of one program did not find: a field that one record lacks is no
+//! problem, a field that all lack is most often misspelt.
 
 use crate::check;
 use crate::program::Program;
@@ -9,19 +9,19 @@ use ptc_vm::{Lookups, MissedField, Vm, WatchedField};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Names of members that are remembered.
+/// Maximum names of members that are remembered.
 const MAX_NAMES: usize = 64;
 
-/// The fields and data that are watched while programs run over records. Programs that share a machine watch the same, since
-/// each finds in the quick way what another found before it.
+/// The fields and data watched while programs run over records. Programs that share a machine watch the same set,
+/// since the quick path of a lookup in a known shape skips the watch.
 pub(crate) struct Watching {
     pub fields: Vec<WatchedField>,
-    /// Data that members of the records may bring.
+    /// Data that members of the records may provide.
     pub data: Vec<DataRead>,
 }
 
 impl Watching {
-    /// All that these programs read, each name once.
+    /// Collects everything these programs read, each name once.
     pub fn of<'p>(programs: impl IntoIterator<Item = &'p Program>) -> Watching {
         let mut watching = Watching { fields: Vec::new(), data: Vec::new() };
         let (mut fields, mut data) = (BTreeSet::new(), BTreeSet::new());
@@ -35,26 +35,26 @@ impl Watching {
     }
 }
 
-/// What was found so far, by runs on any thread.
+/// Findings so far, of runs on any thread.
 #[derive(Default)]
 pub(crate) struct Tally(Mutex<Counts>);
 
 #[derive(Default)]
 struct Counts {
     lookups: Lookups,
-    /// Data the program reads that members of the records are to bring, and whether one did.
+    /// Data the program reads that members should provide, and true for each that one did.
     members: Vec<(DataRead, bool)>,
-    /// Names of members there were.
+    /// Names of members seen.
     names: BTreeSet<String>,
 }
 
 impl Tally {
-    /// Adds what runs on this machine found.
+    /// Adds the findings of runs on this machine.
     pub fn add(&self, vm: &Vm) {
         vm.add_lookups(&mut self.counts().lookups);
     }
 
-    /// Adds whether the members of records brought some data, and names of those they have.
+    /// Adds the data that members of records provided, and the names of their members.
     pub fn add_members<'n>(&self, read: &[(DataRead, bool)], names: impl Iterator<Item = &'n str>) {
         let mut counts = self.counts();
         for (data, is_found) in read {
@@ -70,7 +70,7 @@ impl Tally {
         }
     }
 
-    /// What the program reads and no run found, at its places in this program.
+    /// Returns warnings about fields and data that the program reads and no run found, at their places in this program.
     pub fn warnings(&self, program: &Program) -> Vec<Diagnostic> {
         let counts = self.counts();
         let is_missing = |read: &&DataRead| {
@@ -94,7 +94,7 @@ impl Tally {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        // Nothing in there can be half done.
+        // No value in there can be half done.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

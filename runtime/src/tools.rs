@@ -1,5 +1,5 @@
-//! Tools: what a program may call besides the library. A tool is a Rust closure, blocking or
-//! async, that takes one map and answers with a value or an error.
+//! Tools: functions that a program may call besides the library. A tool is a Rust closure, blocking or async, that
+//! takes one map and returns a value or an error.
 
 use crate::bridge;
 use crate::call::PendingCall;
@@ -23,76 +23,76 @@ pub struct ToolArgs {
 }
 
 impl ToolArgs {
-    /// The arguments in a map with string keys, for a host that calls its tools itself.
+    /// Makes arguments from a map with string keys, for a host that calls its tools itself.
     pub fn new(datum: Datum) -> ToolArgs {
         ToolArgs { datum, stated: None, max_answer_bytes: Limits::default().granted_bytes }
     }
 
-    /// The same, for a run that can take answers of so many bytes.
+    /// Sets the maximum size of the reply in bytes.
     #[must_use]
     pub fn answered_within(mut self, max_answer_bytes: u64) -> ToolArgs {
         self.max_answer_bytes = max_answer_bytes;
         self
     }
 
-    /// Bytes that an answer may take as data: `limits.granted_bytes` of the run. One that takes more ends the run, so a
-    /// tool that reads what somebody else sent stops there.
+    /// Returns the maximum size of the reply as data in bytes: `limits.granted_bytes` of the run. A larger reply
+    /// ends the run, so a tool that reads untrusted data stops there.
     pub fn max_answer_bytes(&self) -> u64 {
         self.max_answer_bytes
     }
 
-    /// The same, made on behalf of an export that states this effect: see [`PendingCall::stated_effect`].
+    /// Sets the effect stated by the calling export: see [`PendingCall::stated_effect`].
     #[must_use]
     pub fn stating(mut self, effect: Option<Effects>) -> ToolArgs {
         self.stated = effect;
         self
     }
 
-    /// Effect of the call where its tool has this one: the stronger of it and of what the calling export states.
+    /// Returns the effect of the call: the stronger of the tool's effect and the one the calling export states.
     pub fn effect(&self, of_tool: Effects) -> Effects {
         self.stated.map_or(of_tool, |stated| stated.max(of_tool))
     }
 
-    /// As owned data.
+    /// Returns the arguments as owned data.
     pub fn datum(&self) -> &Datum {
         &self.datum
     }
 
-    /// As a Rust type.
+    /// Returns the arguments as a Rust type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         bridge::from_datum(&self.datum).map_err(|error| ToolError::new(format!("bad arguments: {error}")))
     }
 
-    /// As JSON.
+    /// Returns the arguments as JSON.
     pub fn json(&self) -> Result<serde_json::Value, ToolError> {
         bridge::datum_to_json(&self.datum).map_err(ToolError::new)
     }
 }
 
-/// What a tool answers.
+/// The reply of a tool.
 #[derive(Clone, Debug)]
 pub enum ToolAnswer {
     /// Owned data, copied into the run.
     Datum(Datum),
-    /// Shared data, not copied: for large answers, or ones given to many runs.
+    /// Shared data, not copied: for large replies, or ones given to many runs.
     Frozen(Frozen),
 }
 
 impl ToolAnswer {
-    /// From the text of JSON, read straight into data that runs share.
+    /// Makes a reply from JSON text, read straight into data that runs share.
     ///
     /// ```
     /// let answer = ptc_runtime::ToolAnswer::from_json("[1, 2");
     /// assert!(answer.unwrap_err().to_string().contains("line 1, column 6"));
     /// ```
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<ToolAnswer, ToolError> {
-        // How much a run may be granted is for the run to say.
+        // The size is checked later, against the limits of the run.
         crate::json::freeze_json(text, u64::MAX)
             .map(ToolAnswer::Frozen)
             .map_err(|error| ToolError::new(format!("the answer is no JSON: {error}")))
     }
 
-    /// Anything that serialises.
+    /// Makes a reply from anything that serialises.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<ToolAnswer, ToolError> {
         bridge::to_datum(value).map(ToolAnswer::Datum).map_err(ToolError::new)
     }
@@ -110,24 +110,24 @@ impl From<Frozen> for ToolAnswer {
     }
 }
 
-/// Why a tool gave no answer; the program stops with `tool_error` and this text.
+/// An error of a tool; the program stops with `tool_error` and this text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
     text: String,
     hint: Option<String>,
-    /// Whether the call itself was wrong: the text then stands alone, as `runtime_error`.
+    /// True if the call itself was wrong: the text is then reported alone, as `runtime_error`.
     is_raised: bool,
-    /// What has to be decided before the call is made.
+    /// Question to be decided before the call is made.
     question: Option<Box<serde_json::Value>>,
 }
 
 impl ToolError {
-    /// With this text.
+    /// Makes an error with this text.
     pub fn new(message: impl ToString) -> ToolError {
         ToolError { text: message.to_string(), hint: None, is_raised: false, question: None }
     }
 
-    /// The program is wrong, not the world: it stops with `runtime_error` and exactly this text.
+    /// Makes an error of the program, not of the world: it stops with `runtime_error` and exactly this text.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, ToolError, Tools};
@@ -141,19 +141,19 @@ impl ToolError {
         ToolError { is_raised: true, ..ToolError::new(message) }
     }
 
-    /// The call is put off until somebody has decided something: see [`until_held`](crate::until_held). A driver that cannot
-    /// wait for that makes it an error of the tool.
+    /// Puts the call on hold until a decision is made: see [`until_held`](crate::until_held). A driver that cannot
+    /// wait for it makes it an error of the tool.
     pub fn hold(question: serde_json::Value) -> ToolError {
         let text = "the call needs a decision, and nobody can be asked here";
         ToolError { question: Some(Box::new(question)), ..ToolError::new(text) }
     }
 
-    /// What has to be decided before the call is made, if it is put off.
+    /// Returns the question to be decided before the call is made, if it is on hold.
     pub fn question(&self) -> Option<&serde_json::Value> {
         self.question.as_deref()
     }
 
-    /// What would help.
+    /// Sets a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl ToString) -> ToolError {
         self.hint = Some(hint.to_string());
@@ -169,12 +169,12 @@ impl std::fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// Why a call has no answer.
+/// The reason a call has no reply.
 #[derive(Clone, Debug)]
 pub enum Refusal {
-    /// The tool says so; the program stops with `tool_error`.
+    /// An error of the tool; the program stops with `tool_error`.
     Error(ToolError),
-    /// It was not called, or did not come back; the program stops with this.
+    /// The tool was not called, or did not return; the program stops with this fault.
     Fault(Fault),
 }
 
@@ -190,18 +190,18 @@ impl From<Fault> for Refusal {
     }
 }
 
-/// A future a tool may return: boxed, so that tools of all kinds live in one table.
+/// The future an async tool returns: boxed, so that tools of all kinds fit one table.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolError>> + Send>>;
 
-/// What an async tool does.
+/// The function behind an async tool.
 pub(crate) type AsyncBody = dyn Fn(ToolArgs) -> ToolFuture + Send + Sync;
 
-/// How a tool is called.
+/// The way a tool is called.
 #[derive(Clone)]
 pub(crate) enum Body {
     Blocking(Arc<dyn Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync>),
     Async(Arc<AsyncBody>),
-    /// By whoever drives the run.
+    /// Answered by the host that drives the run.
     Elsewhere,
 }
 
@@ -221,26 +221,26 @@ pub struct Tools {
     bodies: BTreeMap<String, Body>,
     /// Tools that only preludes may call.
     private: BTreeMap<String, PrivateTool>,
-    /// Effects of tools, as far as the host said.
+    /// Effects of tools, as far as the host declared them.
     effects: Arc<BTreeMap<String, Effects>>,
-    /// Whether `call` is given keys as the program spells them.
+    /// True if `call` receives keys as the program spells them.
     is_verbatim: bool,
-    /// What ledgers keep of what these are given and answer.
+    /// Redactions for the arguments and replies of tools in ledgers.
     redacted: BTreeMap<String, Redact>,
-    /// Is told of every call that was made.
+    /// Observer of every call that was made.
     observer: Option<Observer>,
-    /// What tools take and answer, as far as the host said.
+    /// Declared shapes of arguments and replies.
     shapes: Arc<BTreeMap<String, ToolShape>>,
-    /// What the others have answered so far; all clones learn together.
+    /// Shapes learned from replies of the other tools; shared by all clones.
     learned: Arc<Learned>,
 }
 
 /// A tool that only preludes may call.
 #[derive(Clone)]
 struct PrivateTool {
-    /// Sees the arguments first.
+    /// Check of the arguments before a call.
     check: Check,
-    /// The preludes it is for; empty for every prelude that the host attaches, save those out of a store.
+    /// Preludes it is for; empty for every prelude that the host attaches, except those out of a store.
     preludes: Vec<PreludeId>,
 }
 
@@ -263,27 +263,27 @@ impl PrivateTool {
 pub struct SeenCall<'c> {
     /// The call.
     pub call: &'c PendingCall,
-    /// What came of it. The error is in words: the tool's own, or why it was not called.
+    /// Reply, or the error as text: the tool's own, or the reason it was not called.
     pub answer: Result<&'c ToolAnswer, String>,
-    /// How long it took.
+    /// Duration of the call.
     pub took: std::time::Duration,
 }
 
 type Observer = Arc<dyn Fn(&SeenCall<'_>) + Send + Sync>;
 
-/// What a ledger keeps of arguments or of an answer.
+/// Redaction of arguments or a reply for ledgers.
 type Redact = Arc<dyn Fn(serde_json::Value) -> serde_json::Value + Send + Sync>;
 
-/// Looks at the arguments of a private tool before it is called; the error says what is wrong.
+/// Check of the arguments of a private tool before it is called; the error says what is wrong.
 type Check = Arc<dyn Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync>;
 
 impl Tools {
-    /// No tools.
+    /// Makes an empty set of tools.
     pub fn new() -> Tools {
         Tools::default()
     }
 
-    /// Adds a tool that blocks while it works. Anything that serialises is an answer.
+    /// Adds a tool that blocks while it works. Anything that serialises is a reply.
     #[must_use]
     pub fn with<T: Serialize>(
         self,
@@ -293,7 +293,7 @@ impl Tools {
         self.with_answer(name, move |args| ToolAnswer::from_serialize(&tool(args)?))
     }
 
-    /// Adds a blocking tool that makes its answer itself, for shared data.
+    /// Adds a blocking tool that builds its reply itself, for shared data.
     #[must_use]
     pub fn with_answer(
         mut self,
@@ -304,7 +304,7 @@ impl Tools {
         self
     }
 
-    /// Adds an async tool. Anything that serialises is an answer.
+    /// Adds an async tool. Anything that serialises is a reply.
     #[must_use]
     pub fn with_async<T, F>(
         mut self,
@@ -323,7 +323,7 @@ impl Tools {
         self
     }
 
-    /// Adds an async tool that makes its answer itself.
+    /// Adds an async tool that builds its reply itself.
     #[must_use]
     pub fn with_async_answer(
         mut self,
@@ -334,7 +334,8 @@ impl Tools {
         self
     }
 
-    /// Adds a tool that programs can name and whoever drives the run answers: see [`Dispatch`](crate::Dispatch).
+    /// Declares a tool that programs can name and the host that drives the run answers: see
+    /// [`Dispatch`](crate::Dispatch).
     #[must_use]
     pub fn declared(mut self, name: &str) -> Tools {
         self.insert(name, Body::Elsewhere);
@@ -343,13 +344,13 @@ impl Tools {
 
     fn insert(&mut self, name: &str, body: Body) {
         if self.bodies.insert(name.to_string(), body).is_some() {
-            // It is another tool now.
+            // The name now means another tool.
             self.learned = Arc::default();
         }
     }
 
-    /// Says what a tool takes and answers, so that a program that reads fields it does not have, or calls it with
-    /// arguments it refuses, is told before it runs. Of a tool without this, answers are learned.
+    /// Declares the arguments and the reply of a tool, so that a program that reads missing fields, or passes
+    /// arguments the tool refuses, is told before it runs. Without this, replies are learned.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, Shape, ToolShape, Tools};
@@ -371,7 +372,7 @@ impl Tools {
         self
     }
 
-    /// What a tool takes and answers, as far as the host said or its answers have shown.
+    /// Returns the arguments and the reply of a tool, as far as declared by the host or learned from replies.
     pub fn shape_of(&self, name: &str) -> Option<ToolShape> {
         match self.shapes.get(name) {
             Some(shape) if **shape.answers() != Shape::Anything => Some(shape.clone()),
@@ -383,17 +384,17 @@ impl Tools {
         }
     }
 
-    /// Learns what a tool answers that does not say so, for a host that answers calls itself.
+    /// Learns from the reply of a tool without a declared one, for a host that answers calls itself.
     pub fn learn(&self, name: &str, answer: &ToolAnswer) {
         let is_said = self.shapes.get(name).is_some_and(|shape| **shape.answers() != Shape::Anything);
-        // Answers of servers are learned by those who know the servers.
+        // Replies of servers are learned by the code that knows the servers.
         if !is_said && name != ToolName::CALL {
             self.learned.look(name, answer);
         }
     }
 
-    /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export
-    /// runs that says so. `check` sees the arguments first. Every prelude that the host attaches may call it, unless
+    /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export runs that
+    /// declares it. `check` sees the arguments first. Every prelude that the host attaches may call it, unless
     /// [`Tools::private_to`] names some; those out of a store never may, since a model may have written them.
     ///
     /// ```
@@ -415,9 +416,9 @@ impl Tools {
         self
     }
 
-    /// Keeps a tool for one prelude: the namespace of this name, or what a [`PreludeId`] says. May be repeated, for
-    /// several; one that fits is enough. A prelude that needs the tool and is none of them is not attached, and one
-    /// out of a store never is one of them.
+    /// Keeps a tool for one prelude: the namespace of this name, or a match of a [`PreludeId`]. Repeatable; one
+    /// match is enough. A prelude that needs the tool and matches none is not attached, and one out of a store
+    /// never matches.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Grants, Prelude, Runtime, Tools};
@@ -436,7 +437,7 @@ impl Tools {
         self
     }
 
-    /// Says what calling a tool does; unknown unless this is said, which counts as a write.
+    /// Declares the effect of calling a tool; without it the effect is unknown, which counts as a write.
     #[must_use]
     pub fn effect(mut self, name: &str, effect: Effects) -> Tools {
         Arc::make_mut(&mut self.effects).insert(name.to_string(), effect);
@@ -447,7 +448,7 @@ impl Tools {
         &self.effects
     }
 
-    /// The first export that calls a private tool which is not for its prelude, with the name of the tool.
+    /// Returns the first export that calls a private tool which is not for its prelude, with the name of the tool.
     pub(crate) fn kept_from<'p>(&self, prelude: &'p Prelude) -> Option<(usize, &'p str)> {
         if self.private.is_empty() {
             return None;
@@ -462,8 +463,8 @@ impl Tools {
         })
     }
 
-    /// Gives `call` its arguments as the program spells them, keywords and all: only the host knows how a
-    /// server spells its keys. Other tools get strings with `_` in any case.
+    /// Passes `call` its arguments as the program spells them, keywords and all: only the host knows how a server
+    /// spells its keys. Other tools always get strings with `_`.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Node, Runtime, Tools};
@@ -480,14 +481,14 @@ impl Tools {
         self
     }
 
-    /// The arguments a tool is given for a call.
+    /// Returns the arguments that a tool receives for a call.
     pub fn args(&self, call: &PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
         let datum = if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() };
         ToolArgs::new(datum).stating(call.stated_effect()).answered_within(call.max_answer_bytes)
     }
 
-    /// Says what ledgers and traces may keep of what a tool is given and of what it answers.
+    /// Sets the redaction of the arguments and the reply of a tool in ledgers and traces.
     ///
     /// ```
     /// use ptc_runtime::Tools;
@@ -510,7 +511,7 @@ impl Tools {
         self
     }
 
-    /// Tells `observer` of every call once it is over, on whatever thread that is.
+    /// Sets an observer, which is called after every call, on the thread of that call.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, Tools};
@@ -530,7 +531,7 @@ impl Tools {
         self
     }
 
-    /// Learns from the answer, and tells the observer if there is one.
+    /// Learns from the reply, and calls the observer if there is one.
     pub(crate) fn tell(
         &self,
         call: &PendingCall,
@@ -549,7 +550,7 @@ impl Tools {
         observer(&SeenCall { call, answer, took: since.elapsed() });
     }
 
-    /// What a ledger or trace may keep of the arguments or the answer of a tool.
+    /// Redacts the arguments or the reply of a tool for a ledger or trace.
     pub fn recorded(&self, name: &str, value: serde_json::Value) -> serde_json::Value {
         match self.redacted.get(name) {
             Some(redact) => redact(value),
@@ -557,17 +558,17 @@ impl Tools {
         }
     }
 
-    /// The names of the tools programs may call, sorted.
+    /// Returns the names of the tools programs may call, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.bodies.keys().map(String::as_str).filter(|name| !self.private.contains_key(*name))
     }
 
-    /// The names of the tools only preludes may call, sorted.
+    /// Returns the names of the tools only preludes may call, sorted.
     pub fn private_names(&self) -> impl Iterator<Item = &str> {
         self.private.keys().map(String::as_str).filter(|name| self.bodies.contains_key(*name))
     }
 
-    /// Whether a tool of that name is granted, to programs or to preludes.
+    /// True if a tool of that name is granted, to programs or to preludes.
     pub fn grants(&self, name: &str) -> bool {
         self.bodies.contains_key(name)
     }
@@ -576,16 +577,15 @@ impl Tools {
         self.bodies.get(name)
     }
 
-    /// Whether a call may be made: always for public tools, for private ones only on behalf of an
-    /// export that declares it and with the right arguments. Drivers ask; a host that answers calls by
-    /// hand should too.
+    /// Checks that a call may be made: always for public tools, for private ones only on behalf of an export that
+    /// declares it and with the right arguments. Drivers call this; a host that answers calls by hand should too.
     pub fn authorize(&self, call: &PendingCall) -> Result<(), Fault> {
         let Some(kept) = self.private.get(&call.name) else { return Ok(()) };
         let name = &call.name;
         let namespace =
             call.origin.as_deref().and_then(|origin| origin.split_once('/')).map(|(name, _)| name);
         let is_for = |prelude: &Prelude| namespace.is_some_and(|namespace| kept.is_for(prelude, namespace));
-        // The tools of a run need not be those its prelude was attached with.
+        // The tools of a run may differ from those its prelude was attached with.
         if !call.is_declared || !call.prelude.as_ref().is_some_and(is_for) {
             let message = format!("`tool/{name}` may only be called by a prelude that declares it");
             return Err(Fault::new(Code::PrivateToolUnauthorized, message));
@@ -605,7 +605,7 @@ impl std::fmt::Debug for Tools {
     }
 }
 
-/// The fault of a call that failed.
+/// Makes the fault of a call that failed.
 pub(crate) fn tool_fault(name: &str, error: &ToolError) -> Fault {
     let fault = match error.is_raised {
         true => Fault::new(Code::RuntimeError, brief(&error.text)),
@@ -617,7 +617,7 @@ pub(crate) fn tool_fault(name: &str, error: &ToolError) -> Fault {
     }
 }
 
-/// A text cut to what fits a message.
+/// Cuts a text to fit a message.
 fn brief(text: &str) -> String {
     const MOST: usize = 500;
     match text.char_indices().nth(MOST) {
@@ -626,7 +626,7 @@ fn brief(text: &str) -> String {
     }
 }
 
-/// The fault of a call to a tool nobody granted; only a program compiled for other tools meets it.
+/// Makes the fault of a call to a tool nobody granted, which only a program compiled for other tools can make.
 pub(crate) fn unknown_tool(name: &str, tools: &Tools) -> Fault {
     let granted: Vec<&str> = tools.names().collect();
     let list = if granted.is_empty() { "none".to_string() } else { granted.join(", ") };

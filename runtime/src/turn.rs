@@ -1,12 +1,12 @@
-//! What a program reaches that is one turn of a longer mission: `(task …)`, `(task-reset …)`,
-//! `(step-done …)` and `(budget/remaining)`.
+//! Services for a program that is one turn of a longer mission: `(task …)`, `(task-reset …)`, `(step-done …)` and
+//! `(budget/remaining)`.
 
 use ptc_bytecode::Datum;
 use ptc_vm::{Branches, Frozen};
 
-/// The journal and the budget of a mission, kept by whoever runs its turns. Its methods are called while
-/// the program runs, on the thread that runs it, so they should be quick. Branches of `pmap` and
-/// `pcalls` have no journal, since the order they finish in is nobody's; they do see the budget.
+/// The journal and the budget of a mission, kept by the host that runs its turns. Its methods are called while the
+/// program runs, on its thread, so they should be quick. Branches of `pmap` and `pcalls` have no journal, since
+/// they finish in no fixed order; they do see the budget.
 ///
 /// ```
 /// use ptc_runtime::{Datum, Frozen, Grants, Node, Runtime, TurnHost};
@@ -40,33 +40,33 @@ use ptc_vm::{Branches, Frozen};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait TurnHost: Send + Sync {
-    /// The stored value of a task that is done.
+    /// Returns the stored value of a task that is done.
     fn task(&self, id: &str) -> Option<Frozen>;
 
-    /// The tasks that are done. Programs may name tools in them that are not granted any more.
+    /// Returns the tasks that are done. Their values may name tools that are no longer granted.
     fn done_tasks(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// A task is done. Store its value at once: it counts even if the program fails later.
+    /// Records that a task is done. Store its value at once: it counts even if the program fails later.
     fn task_done(&self, id: &str, value: Frozen);
 
-    /// A task is to be done again; nothing happens if it was not done.
+    /// Records that a task is to be done again; nothing happens if it was not done.
     fn task_reset(&self, id: &str);
 
-    /// A step of a plan is done. The last summary for an id wins.
+    /// Records that a step of a plan is done. The last summary for an id wins.
     fn step_done(&self, id: &str, summary: &str);
 
-    /// What `(budget/remaining)` gives.
+    /// Returns the value of `(budget/remaining)`.
     fn budget(&self) -> Datum;
 
-    /// The program waits for branches of `pmap` or `pcalls` from here on. Branches that branch again are
-    /// not told of.
+    /// Reports that the program waits for branches of `pmap` or `pcalls` from here on. Nested branches are not
+    /// reported.
     fn branches_start(&self, branches: &Branches) {
         let _ = branches;
     }
 
-    /// They have ended: all of them, or as many as were started when one failed.
+    /// Reports that the branches have ended: all of them, or as many as were started when one failed.
     fn branches_end(&self, branches: &Branches) {
         let _ = branches;
     }

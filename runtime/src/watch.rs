@@ -1,4 +1,4 @@
-//! The clock and the cancel flag of a run. The VM asks, this answers: `ptc-vm` reads no clock.
+//! Clock and cancel flag of a run. The VM calls these, since `ptc-vm` reads no clock.
 
 use crate::schedule::Schedule;
 use event_listener::Event;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Stops runs from outside: every run that was given a clone of it ends `cancelled`.
+/// Handle that stops runs from outside: every run that was given a clone of it ends `cancelled`.
 ///
 /// ```
 /// let cancel = ptc_runtime::Cancel::new();
@@ -22,28 +22,28 @@ pub struct Cancel(Arc<Flag>);
 #[derive(Debug, Default)]
 struct Flag {
     is_set: AtomicBool,
-    /// Wakes those who wait for it.
+    /// Event that wakes its waiters.
     set: Event,
 }
 
 impl Cancel {
-    /// A flag that is not set.
+    /// Makes a handle that is not cancelled.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// Sets it, for good.
+    /// Cancels, for good.
     pub fn cancel(&self) {
         self.0.is_set.store(true, Ordering::Release);
         self.0.set.notify(usize::MAX);
     }
 
-    /// Whether it is set.
+    /// True if it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_set.load(Ordering::Acquire)
     }
 
-    /// Waits until it is set.
+    /// Waits until it is cancelled.
     ///
     /// ```
     /// # pollster::block_on(async {
@@ -57,7 +57,7 @@ impl Cancel {
     pub async fn cancelled(&self) {
         while !self.is_cancelled() {
             let set = self.0.set.listen();
-            // It may have been set before anybody listened.
+            // It may have been set before the listener was registered.
             if !self.is_cancelled() {
                 set.await;
             }
@@ -65,17 +65,17 @@ impl Cancel {
     }
 }
 
-/// Cancels what nobody waits for any more: when it is dropped, unless it was disarmed.
+/// Guard that cancels abandoned work when it is dropped, unless it was disarmed.
 #[derive(Debug)]
 pub struct CancelOnDrop(Option<Cancel>);
 
 impl CancelOnDrop {
-    /// Of this flag.
+    /// Makes a guard that cancels this handle.
     pub fn new(cancel: &Cancel) -> CancelOnDrop {
         CancelOnDrop(Some(cancel.clone()))
     }
 
-    /// Leaves the flag as it is.
+    /// Drops the guard without cancelling.
     pub fn disarm(mut self) {
         self.0 = None;
     }
@@ -97,12 +97,12 @@ pub(crate) struct CompileClock {
 }
 
 impl CompileClock {
-    /// Starts now.
+    /// Starts the clock now.
     pub fn new(limit_ms: u64) -> Arc<CompileClock> {
         Arc::new(CompileClock { started: Instant::now(), limit: Duration::from_millis(limit_ms) })
     }
 
-    /// Whether compiling has taken too long.
+    /// True if compiling has taken too long.
     pub fn is_up(&self) -> bool {
         self.started.elapsed() > self.limit
     }
@@ -122,7 +122,7 @@ pub(crate) struct StopWatch {
     deadline: AtomicU64,
     /// Nanoseconds used in finished stretches.
     used: AtomicU64,
-    /// Says how long the run may compute before it lets others.
+    /// Schedule that decides how long the run may compute before others do.
     schedule: OnceLock<Arc<dyn Schedule>>,
     /// Nanoseconds after `origin` at which its slice is over.
     slice_end: AtomicU64,
@@ -142,27 +142,27 @@ impl StopWatch {
         })
     }
 
-    /// Starts again from zero.
+    /// Restarts from zero.
     pub fn reset(&self) {
         self.used.store(0, Ordering::Relaxed);
     }
 
-    /// The run computes in slices of time, from its next stretch on.
+    /// Sets a schedule: the run computes in slices of time, from its next stretch on.
     pub fn set_schedule(&self, schedule: Arc<dyn Schedule>) {
         let _ = self.schedule.set(schedule);
     }
 
-    /// When and where the run computes, if somebody says.
+    /// Returns the schedule, if there is one.
     pub fn schedule(&self) -> Option<&Arc<dyn Schedule>> {
         self.schedule.get()
     }
 
-    /// What stops the run from outside, if anything can.
+    /// Returns the cancel handle, if there is one.
     pub fn cancel(&self) -> Option<&Cancel> {
         self.cancel.as_ref()
     }
 
-    /// The fault of a run that was stopped from outside.
+    /// Returns the fault of a run that was cancelled.
     pub fn cancelled(&self) -> Option<Fault> {
         let is_cancelled = self.cancel.as_ref().is_some_and(Cancel::is_cancelled);
         is_cancelled.then(|| Fault::new(Code::Cancelled, "the host cancelled the run"))

@@ -1,5 +1,5 @@
-//! The accounts of memory under `pmap`: a generated program ends in the same way on any number of threads, written to
-//! bytes at every call or not. How it ends, where, with how much fuel and which bytes it tells are all compared.
+//! Memory accounting under `pmap`: a generated program ends the same way on any number of threads, whether or not it is
+//! written to bytes at every call. Its ending, place, fuel and reported bytes are all compared.
 //!
 //! `PTC_TEST_PROGRAMS=20000 cargo test -p ptc-runtime --test accounts` tries more programs, `PTC_TEST_SEED` others.
 
@@ -10,7 +10,7 @@ use ptc_runtime::{
 use rayon::ThreadPool;
 use std::collections::BTreeMap;
 
-/// A source of numbers that is the same everywhere (xorshift*).
+/// A random number generator that is the same on every machine (xorshift*).
 #[derive(Clone)]
 struct Dice(u64);
 
@@ -35,15 +35,15 @@ impl Dice {
     }
 }
 
-/// Writes programs that hold and drop data of their own, arguments and answers.
+/// Generator of programs that hold and drop data of their own, arguments and replies.
 struct Author {
     dice: Dice,
-    /// Names that can be used, all of them data.
+    /// Names in scope, all bound to data.
     scope: Vec<String>,
     names: usize,
-    /// How many `pmap`s are around.
+    /// Number of enclosing `pmap`s.
     forks: usize,
-    /// How many more parts there may be.
+    /// Number of parts still allowed.
     parts: usize,
 }
 
@@ -68,7 +68,7 @@ impl Author {
         format!("v{}", self.names)
     }
 
-    /// An expression with one more name to use.
+    /// Generates an expression in a scope with one more name.
     fn with(&mut self, name: &str, depth: usize) -> String {
         self.scope.push(name.to_string());
         let data = self.data(depth);
@@ -76,12 +76,12 @@ impl Author {
         data
     }
 
-    /// A number of items.
+    /// Picks a number of items.
     fn size(&mut self) -> usize {
         self.dice.pick(&[1, 3, 10, 40, 150, 600])
     }
 
-    /// An expression that gives a collection or a text.
+    /// Generates an expression whose value is a collection or a text.
     fn data(&mut self, depth: usize) -> String {
         self.parts = self.parts.saturating_sub(1);
         let depth = if self.parts == 0 { 0 } else { depth };
@@ -146,7 +146,7 @@ impl Author {
     }
 }
 
-/// One program with all that decides about it.
+/// One program with everything that decides its ending.
 struct Case {
     source: String,
     limits: Limits,
@@ -169,7 +169,8 @@ impl Case {
         Case { source: author.program(), limits, seed }
     }
 
-    /// How it ends. Which calls are answered before it goes on is left to chance, the same in all runs.
+    /// Runs it and describes its ending. The dice, equal in all runs, decide which calls are answered before it
+    /// goes on.
     fn ending(&self, runtime: &Runtime, program: &Program, grants: &Grants, is_saved: bool) -> String {
         let mut dice = Dice::new(!self.seed);
         let mut run = match runtime.start_with(program, grants) {
@@ -209,7 +210,7 @@ impl std::fmt::Display for Case {
     }
 }
 
-/// What a tool answers, which depends on its arguments only.
+/// Answers a call, depending on its arguments only.
 fn answer(call: &PendingCall) -> Result<ToolAnswer, ToolError> {
     let size = call.args.nodes().iter().find_map(|node| match node {
         Node::Int(n) => Some(*n as usize),
@@ -272,7 +273,7 @@ fn programs_end_alike_on_any_number_of_threads_and_saved_or_not() {
         different.len(),
         different[..different.len().min(5)].join("\n")
     );
-    // The programs are worth something only if they reach the limits.
+    // The programs are only useful if they reach the limits.
     assert!(kinds.get("E0402] memory_exceeded").is_some_and(|n| *n * 10 > programs), "{kinds:?}");
     assert!(kinds.get("a value").is_some_and(|n| *n * 10 > programs), "{kinds:?}");
 }

@@ -1,4 +1,4 @@
-//! Rust types through values and owned data, and what does not fit.
+//! Rust types through values and owned data, and the errors for types that do not fit.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -72,7 +72,7 @@ fn through_heap<T: Serialize + DeserializeOwned>(data: &T) -> T {
     from_value(&heap, value).unwrap()
 }
 
-/// What a program would return for this JSON text.
+/// Reads this JSON text as a program's result would be read.
 fn returned<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut heap = Heap::unbounded();
     let value = parse_json(&mut heap, text, &ReadOptions::default()).unwrap();
@@ -147,7 +147,7 @@ fn fields_are_found_under_either_spelling() {
     let error = from_value_with::<Query>(&heap, map, exact).unwrap_err();
     assert!(error.to_string().contains("missing field `max_rows`"), "{error}");
 
-    // Maps keep their keys unless told otherwise.
+    // Maps keep their keys by default.
     let keys = |options| {
         let map: BTreeMap<String, serde_json::Value> = from_value_with(&heap, map, options).unwrap();
         map.into_keys().collect::<Vec<_>>()
@@ -227,10 +227,10 @@ fn depth_is_an_error_before_it_is_an_overflow() {
         chain = Forever(Some(Box::new(chain)));
     }
     assert!(to_datum(&chain).unwrap_err().to_string().contains("nested deeper"));
-    // What serde_json can read goes both ways.
+    // serde_json's maximum depth goes both ways.
     let tree: serde_json::Value = serde_json::from_str(&nested(127)).unwrap();
     assert_eq!(datum_to_json(&json_to_datum(&tree).unwrap()).unwrap(), tree);
-    // Ignored parts may be as deep as they like.
+    // Ignored parts may be of any depth.
     #[derive(Deserialize)]
     struct Top {
         id: u8,

@@ -1,4 +1,4 @@
-//! Runs that are stopped from outside, wherever they are, and tools that panic.
+//! Runs that are cancelled from outside, wherever they are, and tools that panic.
 
 use ptc_runtime::{
     Batch, Cancel, Driven, Failure, Grants, Outcome, Run, Runtime, ToolAnswer, ToolError, ToolFuture, Tools,
@@ -21,18 +21,18 @@ fn start(tools: Tools, source: &str, cancel: &Cancel) -> Run {
     runtime.start_with(&program, &Grants::new().cancel(cancel)).unwrap()
 }
 
-/// Both ways to take a run to its end.
+/// Function that takes a run to its end, blocking or async.
 type Finish = fn(Run) -> Result<Outcome, Failure>;
 const WAYS: [Finish; 2] = [Run::finish, |run| pollster::block_on(run.finish_async())];
 
-/// What comes of `work`, which has to come long before the tools in it would end.
+/// Runs `work`, which must end long before the tools in it would.
 fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, wait) = channel();
     std::thread::spawn(move || done.send(work()));
     wait.recv_timeout(Duration::from_secs(20)).expect("it did not come back")
 }
 
-/// A tool that cancels and one that counts how often it is called.
+/// Makes a tool that cancels and one that counts its calls.
 fn cancelling(cancel: &Cancel, calls: &Arc<AtomicU32>) -> [Tools; 2] {
     let (blocking, other) = (cancel.clone(), cancel.clone());
     let (count, other_count) = (calls.clone(), calls.clone());
@@ -128,7 +128,7 @@ fn a_run_that_is_cancelled_before_it_starts_does_nothing() {
     }
 }
 
-/// Tools that never answer; the receiver hears of every call that began.
+/// Makes tools that never reply; the receiver gets a message for every call that began.
 fn endless() -> (Tools, Receiver<()>) {
     let (began, calls) = channel();
     let also = began.clone();
@@ -207,7 +207,7 @@ fn a_run_that_waits_for_its_turn_on_the_pool_is_woken() {
     drop(release);
 }
 
-/// Panics when it is made, when it is first asked, and later.
+/// Makes tools that panic: when the future is made, when it is first polled, and later.
 fn panicking() -> Tools {
     async fn later(text: &'static str) -> Result<u32, ToolError> {
         let mut is_asked = false;

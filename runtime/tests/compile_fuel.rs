@@ -1,5 +1,5 @@
-//! Compiling has a budget of its own: every stage pays, no shape of source beats it, and the same source
-//! takes the same units every time.
+//! Compiling has its own budget: every stage pays, no shape of source gets around it, and the same source takes the
+//! same units every time.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Failure, Grants, Limits, Program, Runtime};
@@ -9,12 +9,12 @@ fn runtime(limits: Limits) -> Runtime {
     Runtime::with_core(ptc_preludes::core()).expect("the core library loads").limits(limits)
 }
 
-/// `item` as often as it fits into a source of `bytes`.
+/// Repeats `item` as often as it fits into a source of `bytes`.
 fn fill(bytes: usize, open: &str, item: &str, close: &str) -> String {
     format!("{open}{}{close}", item.repeat(bytes.saturating_sub(open.len() + close.len()) / item.len()))
 }
 
-/// Items made from their number, as many as fit into a source of `bytes`.
+/// Joins items made from their number, as many as fit into a source of `bytes`.
 fn number(bytes: usize, open: &str, item: impl Fn(usize) -> String, close: &str) -> String {
     let mut source = open.to_string();
     for i in 0.. {
@@ -27,7 +27,7 @@ fn number(bytes: usize, open: &str, item: impl Fn(usize) -> String, close: &str)
     source + close
 }
 
-/// Shapes that took longer than their length before they were paid for.
+/// Shapes that took more than linear time before they were paid for.
 fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
     let names = |n: usize| (0..n).map(|i| format!("a{i} ")).collect::<String>();
     let deep = |open: &str, close: &str, n: usize, inside: &str| {
@@ -104,13 +104,13 @@ fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
     all
 }
 
-/// Units of a program, or of what was compiled until it was refused.
+/// Returns the units of a program, or of the work until it was refused.
 fn units(compiled: &Result<Program, Failure>) -> u64 {
     compiled.as_ref().map_or_else(|failure| failure.compile_fuel, Program::compile_fuel)
 }
 
-/// Units are worth their time: no shape takes much longer for a unit than others do. Work in the square of the
-/// length that nobody pays for would, by a hundred times and more.
+/// Units correspond to time: no shape takes much longer per unit than others. Unpaid quadratic work would, by a
+/// hundred times and more.
 #[test]
 fn no_source_takes_longer_than_it_pays_for() {
     let runtime = runtime(Limits { compile_ms: 600_000, ..Limits::default() });

@@ -1,4 +1,4 @@
-//! Compiling is bounded by the clock too, and the runtime is usable afterwards.
+//! Compiling is bounded by time too, and the runtime is usable afterwards.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Limits, Runtime};

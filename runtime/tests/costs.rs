@@ -1,4 +1,4 @@
-//! Natives pay for their work: programs that used to run for seconds on next to no fuel end with it.
+//! Natives pay for their work: programs that used to run for seconds on almost no fuel now run out of it.
 
 use ptc_runtime::{Grants, Limits, Runtime};
 
@@ -14,7 +14,7 @@ fn reason(source: &str, fuel: u64) -> String {
     }
 }
 
-/// Each took seconds of processor time for less than a hundredth of this fuel.
+/// Each program took seconds of processor time for less than a hundredth of this fuel.
 #[test]
 fn attacks_end_with_the_fuel() {
     let texts = "(let [a (.repeat \"ab\" 500000) b (.repeat \"ab\" 500000)] ";
@@ -59,13 +59,13 @@ fn texts_of_many_values_are_bounded_together() {
     }
 }
 
-/// A runtime with time enough on a busy machine: these tests are about other limits.
+/// Makes a runtime with a timeout for a busy machine: these tests are about other limits.
 fn patient() -> Runtime {
     let limits = Limits { timeout_ms: 60_000, ..Limits::default() };
     Runtime::with_core(ptc_preludes::core()).unwrap().limits(limits)
 }
 
-/// Keys are named in brief, however long they are: a survey of long keys is no longer than one of short ones.
+/// Messages cut long keys: listing long keys takes no more text than listing short ones.
 #[test]
 fn a_survey_of_long_keys_is_short() {
     let source = "(let [k (.repeat \"k\" 20000) row (zipmap (map (fn [i] (str k i)) (range 50)) (range 50))] \
@@ -74,7 +74,7 @@ fn a_survey_of_long_keys_is_short() {
     assert!(outcome.get::<usize>().unwrap() < 100_000, "{}", outcome.print().unwrap());
 }
 
-/// What a failed operation did is paid for, so that failing is no way to work for nothing.
+/// Failed operations are paid for, so that failing is no way to work for nothing.
 #[test]
 fn what_failed_has_paid() {
     let runtime = patient();
@@ -91,14 +91,14 @@ fn fuel_of(source: &str, grants: &Grants) -> u64 {
     }
 }
 
-/// A branch is a machine of its own, however little it runs.
+/// A branch is a separate machine, however little it runs.
 #[test]
 fn each_branch_has_a_price() {
     let fuel = |n: usize| fuel_of(&format!("(pmap identity (vec (range {n})))"), &Grants::new());
     assert!(fuel(2_000) - fuel(1_000) >= 100_000, "{} {}", fuel(1_000), fuel(2_000));
 }
 
-/// A run that fills its memory pays for that, whatever the instruction had done when there was no room for more.
+/// A run that fills its memory pays for that, however far the instruction got before there was no room.
 #[test]
 fn filling_the_memory_has_a_price() {
     let memory = Limits::default().memory_bytes;
@@ -110,7 +110,7 @@ fn filling_the_memory_has_a_price() {
     }
 }
 
-/// Granted vectors are written as a whole; to change one copies it, each time.
+/// Granted vectors are stored as a whole; changing one copies it, each time.
 #[test]
 fn copying_a_long_vector_has_a_price() {
     let numbers: Vec<u32> = (0..8_000).collect();
@@ -119,7 +119,7 @@ fn copying_a_long_vector_has_a_price() {
     assert!(fuel(20) - fuel(10) >= 10 * 1_000, "{} {}", fuel(10), fuel(20));
 }
 
-/// A long name costs the same at every look-up, also when the map was asked for it before.
+/// A long name costs the same at every lookup, even if the map was queried with it before.
 #[test]
 fn long_names_pay_for_every_lookup() {
     let fuel = |n: usize| {
@@ -138,7 +138,7 @@ fn long_names_pay_for_every_lookup() {
 fn a_union_of_shared_sets_takes_no_more_memory_than_it_has() {
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
     let eval = |source: &str| runtime.eval(source, &Grants::new()).unwrap().print().unwrap();
-    // Half a million elements, ten thousand of them different, in the order in which they came.
+    // Half a million elements, ten thousand of them distinct, in order of insertion.
     let source = "(let [sets (mapv (fn [k] (set (range (* k 1000) (* (inc k) 1000)))) (range 10))
                         all (apply union #{-1} (vec (mapcat (fn [_] sets) (range 50))))]
                     [(count all) (= all (set (range -1 10000))) (take 3 (seq all))])";

@@ -1,4 +1,4 @@
-//! Programs that ask what there is.
+//! Programs that use discovery.
 
 use ptc_runtime::{Grants, Limits, Runtime};
 

@@ -1,4 +1,4 @@
-//! The firewall: values under names that begin with `_` are computed with and never shown.
+//! The firewall: values under names that begin with `_` take part in computations and are never shown.
 
 #[path = "firewall/examples.rs"]
 mod examples;
@@ -13,7 +13,7 @@ fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).unwrap()
 }
 
-/// Everything of a run that a model may be shown, as one text.
+/// Joins everything of a run that a model may be shown into one text.
 fn public(result: &Result<Outcome, Failure>) -> String {
     let mut text = Vec::new();
     match result {
@@ -33,7 +33,7 @@ fn public(result: &Result<Outcome, Failure>) -> String {
     text.join("\n")
 }
 
-/// The value of a run as it is printed where it stays firewalled.
+/// Prints the value of a run as it is shown, with firewalled parts hidden.
 fn shown(outcome: &Outcome) -> String {
     outcome.freeze().read(|heap, value| {
         let mut text = String::new();
@@ -46,7 +46,7 @@ fn eval(source: &str, grants: &Grants) -> Result<Outcome, Failure> {
     runtime().eval(source, grants)
 }
 
-/// What a program gives the host, printed, and what it shows.
+/// Runs a program; returns the value the host gets, printed, and the value that is shown.
 fn both(source: &str, grants: &Grants) -> (String, String) {
     let outcome = eval(source, grants).unwrap_or_else(|failure| panic!("{source}: {failure:?}"));
     (outcome.print().unwrap(), shown(&outcome))

@@ -1,4 +1,4 @@
-//! Keys that somebody chose: what they cost, and that nothing but time could depend on how they hash.
+//! Keys chosen by an attacker: their cost, and proof that hashes influence nothing but time.
 
 use ptc_runtime::json::freeze_json;
 use ptc_runtime::{Code, Grants, Limits, Run, Runtime, Step};
@@ -8,7 +8,7 @@ use std::io::{Read, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Fuel is what matters here, so there is time and memory enough for a busy machine.
+/// Limits for fuel tests: enough time and memory for a busy machine.
 fn limits(fuel: u64) -> Limits {
     Limits { fuel, timeout_ms: 120_000, memory_bytes: 1 << 30, ..Limits::default() }
 }
@@ -18,14 +18,14 @@ fn runtime() -> Runtime {
     runtime.limits(limits(1_000_000_000))
 }
 
-/// The value, printed, and the fuel it took.
+/// Evaluates a program; returns its printed value and its fuel.
 fn eval(runtime: &Runtime, source: &str) -> (String, u64) {
     let outcome =
         runtime.eval(source, &Grants::new()).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
     (outcome.print().expect("it is short"), outcome.fuel)
 }
 
-/// Texts of 16 bytes that all had one hash as long as that had no secret: the second half undid what the first did.
+/// Texts of 16 bytes that all had the same hash before it had a secret: the second half undid the first.
 fn colliding_names(n: usize) -> Vec<String> {
     const SEED: u64 = 0x2d35_8dcc_aa6c_78a5;
     const MIX: u64 = 0x8bb8_4b93_962e_acc9;
@@ -36,11 +36,11 @@ fn colliding_names(n: usize) -> Vec<String> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        // Eight letters between @ and _.
+        // Eight characters between @ and _.
         let first = 0x4040_4040_4040_4040 | (state & 0x1f1f_1f1f_1f1f_1f1f);
         let product = u128::from(start ^ first) * u128::from(MIX);
         let second = product as u64 ^ (product >> 64) as u64;
-        // ASCII is valid text, whatever else it is.
+        // All bytes are ASCII, so the text is valid.
         if second & 0x8080_8080_8080_8080 == 0 {
             let bytes = [first.to_le_bytes(), second.to_le_bytes()].concat();
             names.push(String::from_utf8(bytes).expect("ASCII"));
@@ -91,7 +91,7 @@ fn names_that_used_to_collide_are_names_like_others() {
     let (hostile_probes, honest_probes) = (probes(&hostile), probes(&honest));
     assert!(hostile_probes <= 3 * honest_probes, "{hostile_probes} probes, {honest_probes} for random names");
 
-    // And in a program: as keys of a map, of a set, of groups, as text that JSON is read from.
+    // Inside a program: as keys of a map, of a set, of groups, and as JSON text.
     let few = &hostile[..20_000];
     let grants = Grants::new().json("names", &object_of(few)).expect("JSON");
     let source = "(let [names (keys data/names)]
@@ -102,11 +102,11 @@ fn names_that_used_to_collide_are_names_like_others() {
     assert_eq!(outcome.print().expect("it is short"), "[20000 20000 20000 20000 20000 20000]");
 }
 
-/// Integers of which the compiler's table of constants used to hash each to the same number: multiples of the
-/// inverse of what it multiplied with.
+/// Integers that the compiler's table of constants used to hash to the same number: multiples of the inverse of its
+/// multiplier.
 fn colliding_integers(n: i64) -> Vec<i64> {
     const FACTOR: i64 = 0x517c_c1b7_2722_0a95;
-    // Each round of Newton's method doubles the number of right bits, of which any odd number has three.
+    // Each round of Newton's method doubles the number of correct bits; any odd number starts with three.
     let inverse = (0..5).fold(FACTOR, |x, _| x.wrapping_mul(2_i64.wrapping_sub(FACTOR.wrapping_mul(x))));
     assert_eq!(inverse.wrapping_mul(FACTOR), 1);
     (1..=n).map(|i| (i << 32 | i).wrapping_mul(inverse)).collect()
@@ -146,7 +146,7 @@ fn maps_that_differ_deep_inside_are_told_apart_at_once() {
         assert_eq!(count, "10000", "{source}");
         assert!(fuel < 400_000, "{source} took {fuel}");
     }
-    // Vectors that are the same as far as the 199th item.
+    // Vectors that are equal up to the 199th item.
     let source = "(count (set (map (fn [i] (conj (vec (range 199)) i)) (range 500))))";
     assert_eq!(eval(&limited, source).0, "500");
 }
@@ -158,7 +158,7 @@ fn keys_cost_what_they_are_long() {
         let key = format!("(vec (range {n}))");
         eval(&runtime, &format!("(let [k {key} m {{1 2, 3 4}} s #{{1 2}} v [k]] {op} nil)")).1
     };
-    // What 80,000 items more in the key cost, besides making it.
+    // Cost of 80,000 more items in the key, besides making it.
     let cost = |op: &str| fuel(op, 80_008) - fuel(op, 8) - (fuel("k", 80_008) - fuel("k", 8));
     let once = cost("(get m k)");
     assert!(once >= 10_000, "{once}");
@@ -190,10 +190,10 @@ fn keys_cost_what_they_are_long() {
         "(apply hash-set k v)",
     ] {
         let more = cost(op);
-        // A few look the key up before they put it there.
+        // Some operations look the key up before they insert it.
         assert!((once..=3 * once).contains(&more), "{op}: the key costs {more}, and {once} to be looked up");
     }
-    // Long text by its bytes, short text nothing.
+    // Long text pays by its bytes, short text nothing.
     let text = |n: u32| {
         let source =
             format!("(let [m (zipmap (range 20) (range)) k (apply str (repeat {n} \"x\"))] (get m k) nil)");
@@ -206,7 +206,7 @@ fn keys_cost_what_they_are_long() {
 
 #[test]
 fn functions_and_nan_as_keys_pay_for_being_compared() {
-    // They share a hash, so each is compared with all others.
+    // All of them share a hash, so each is compared with all others.
     let runtime = runtime();
     for source in
         ["(count (set (map (fn [i] (fn [] i)) (range N))))", "(count (set (repeat N (- ##Inf ##Inf))))"]
@@ -246,9 +246,9 @@ fn keys_of_many_parts_end_with_the_fuel() {
     }
 }
 
-/// Programs whose hashes are in every place there is, each waiting in the middle.
+/// Programs with hashes in every possible place; each waits for a call in the middle.
 const PROGRAMS: &[&str] = &[
-    // Large maps and sets with all kinds of keys, entries removed, versions that share a table.
+    // Large maps and sets with all kinds of keys, removed entries, versions that share a table.
     "(let [rows (map (fn [i] {:user {:id i} :tags #{i (mod i 7)} :text (str \"text \" i)}) (range 300))
            by (group-by :user rows)
            gone (reduce dissoc by (map (fn [i] {:id i}) (range 0 300 3)))
@@ -260,7 +260,7 @@ const PROGRAMS: &[&str] = &[
        [n (count gone) (get grown [7]) (get again [50]) (= by (into {} (reverse (seq by))))
         (= seen (set (reverse (seq seen)))) (take 9 (keys again)) (take 5 (vals again))
         (frequencies (map :tags (take 30 rows)))])",
-    // Keys that may share a hash, or part of it.
+    // Keys that share a hash, or part of it.
     "(let [fs (map (fn [i] (fn [] i)) (range 40))
            s (set fs)
            m (zipmap (map vector fs) (range))
@@ -268,7 +268,7 @@ const PROGRAMS: &[&str] = &[
            n (ask 2)]
        [(count s) (count m) (get m [(nth fs 7)]) (= s (set (reverse fs))) (= m (into {} (reverse (seq m))))
         (count (distinct (concat fs fs))) (count (set (repeat 30 (- ##Inf ##Inf)))) n])",
-    // Granted data, branches, and what describes data.
+    // Granted data, branches, and functions that describe data.
     "(let [names (keys data/names)
            parts (pmap (fn [k] (tool/ask {:n (get data/names k)}) (frequencies (vals data/names)))
                        (take 3 names))
@@ -283,7 +283,8 @@ fn grants() -> Grants {
     Grants::new().json("names", &object_of(&names)).expect("JSON")
 }
 
-/// Everything a user would notice of how a run ends whose calls are answered with 5. `wait` sees it whenever it waits.
+/// Describes everything a user would notice of a run whose calls are answered with 5. `wait` is called with the run
+/// whenever it waits.
 fn told(mut run: Run, mut wait: impl FnMut(&Run)) -> String {
     loop {
         for call in run.pending() {
@@ -305,7 +306,7 @@ fn started(runtime: &Runtime, source: &str) -> Run {
     runtime.start_with(&program, &grants()).unwrap_or_else(|failure| panic!("{source}\n{failure}"))
 }
 
-/// The other half of the test below: goes on with the run that standard input holds, and does the whole again.
+/// Child process of the test below: finishes the run read from standard input, and repeats the whole program.
 #[test]
 fn a_process_with_another_secret() {
     let Ok(number) = std::env::var("PTC_HASHING_CHILD") else { return };
@@ -317,7 +318,7 @@ fn a_process_with_another_secret() {
     println!("CHILD {:?}", [resumed, anew]);
 }
 
-/// `PTC_HASHING_PROCESSES=1000` tries as many.
+/// `PTC_HASHING_PROCESSES=1000` tries that many processes.
 #[test]
 fn runs_go_on_in_processes_with_other_secrets() {
     let processes = std::env::var("PTC_HASHING_PROCESSES").ok().and_then(|n| n.parse().ok()).unwrap_or(9);

@@ -1,4 +1,4 @@
-//! Random documents and random bytes, against serde_json; and data as deep as it gets.
+//! Random documents and random bytes, compared with serde_json; and data of maximum depth.
 
 use proptest::prelude::*;
 use ptc_runtime::json::{ReadOptions, WriteOptions, parse_json, parse_json_bytes, write_json};
@@ -15,7 +15,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A string literal with escapes a writer would not need.
+/// Generates a string literal, with escapes a writer would not need.
 fn string() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-z0-9 ]{0,12}",
@@ -30,7 +30,7 @@ fn string() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..4).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
 }
 
-/// Few different keys, so that they repeat and shapes are shared.
+/// Generates few different keys, so that they repeat and shapes are shared.
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![8 => "\"[a-d]{1,2}\"", 1 => string()]
 }
@@ -71,8 +71,8 @@ fn written(text: &str) -> String {
     out
 }
 
-/// serde_json reads integers beyond 64 bits as floats, and floats to within a few bits of the
-/// nearest, here both what it is given and what we wrote (unit tests compare ours with Rust's own).
+/// Compares leniently: serde_json reads integers beyond 64 bits as floats, and floats only to within a few bits of
+/// the nearest, both in its input and in our output (unit tests compare ours with Rust's own).
 fn same(ours: &Json, theirs: &Json) -> bool {
     match (ours, theirs) {
         (Json::Number(a), Json::Number(b)) => match (a.as_f64(), b.as_f64()) {
@@ -119,7 +119,7 @@ proptest! {
         let mut heap = Heap::unbounded();
         let ours = parse_json_bytes(&mut heap, &bytes, &ReadOptions::default());
         let theirs = serde_json::from_slice::<Json>(&bytes);
-        // Two things serde_json refuses on purpose: half surrogate pairs and infinite numbers.
+        // serde_json refuses half surrogate pairs and infinite numbers on purpose.
         let lenient = theirs.as_ref().err().is_some_and(|error| {
             let message = error.to_string();
             message.contains("surrogate") || message.contains("hex escape") || message.contains("out of range")

@@ -1,4 +1,4 @@
-//! What JSON text becomes, and how text that is not JSON is told about.
+//! Values read from JSON text, and error messages for text that is not JSON.
 
 use ptc_bytecode::Code;
 use ptc_runtime::json::{
@@ -69,7 +69,7 @@ fn every_kind_of_value() {
 fn of_equal_keys_the_first_gives_the_place_and_the_last_the_value() {
     assert_eq!(printed(r#"{"a":1,"b":2,"a":3}"#), r#"{"a" 3 "b" 2}"#);
     assert_eq!(printed(r#"{"a":1,"\u0061":3,"c":4}"#), r#"{"a" 3 "c" 4}"#);
-    // Also after the same sequence without a repetition was seen, and in a large object.
+    // The same after an equal sequence without repetition, and in a large object.
     assert_eq!(
         printed(r#"[{"a":1,"b":2},{"a":1,"b":2,"b":5},{"a":1,"a":2}]"#),
         r#"[{"a" 1 "b" 2} {"a" 1 "b" 5} {"a" 2}]"#
@@ -120,7 +120,7 @@ fn what_is_not_json_is_told_with_its_place() {
     assert_eq!(error(b"[\"a\xffb\"]"), "expected UTF-8, but found the byte 0xff (line 1, column 4)");
 }
 
-/// After the cases that must fail in the JSON parsing test suite of Nicolas Seriot.
+/// Based on the cases that must fail in the JSON parsing test suite of Nicolas Seriot.
 #[test]
 fn the_usual_near_json_is_refused() {
     let bad: &[&[u8]] = &[
@@ -304,7 +304,7 @@ fn the_usual_near_json_is_refused() {
 
 #[test]
 fn a_guessed_key_is_compared_as_text_not_as_bytes() {
-    // The second object has the bytes of the first one's key, but is no JSON.
+    // The second object has the bytes of the first one's key, but is not JSON.
     error(br#"[{"a\"b":1},{"a"b":2}]"#);
     error(br#"[{"a\\":1},{"a\":2}]"#);
     assert_eq!(printed(r#"[{"a\"b":1},{"a\"b":2}]"#), r#"[{"a\"b" 1} {"a\"b" 2}]"#);
@@ -372,7 +372,7 @@ fn limits_fire_while_growing() {
         assert!(error.to_string().contains("limits.granted_bytes"), "{error}");
     }
     assert!(freeze_json("[[1],[2]]", 200).is_ok());
-    // Also a number alone, if it is a large one.
+    // A number alone counts as well, if it is large.
     assert!(freeze_json("9".repeat(1_000), 100).is_err());
 
     let mut heap = Heap::unbounded();
@@ -385,7 +385,7 @@ fn limits_fire_while_growing() {
     assert!(error.to_string().starts_with("an integer of 10001 digits"), "{error}");
 }
 
-/// What a VM does around a native: collect, allow what was asked for, run it again.
+/// Retries a native as a VM does: collect, grant the requested memory, run it again.
 #[test]
 fn on_a_full_heap_a_few_retries_are_enough() {
     let text = format!("[{}1]", "{\"id\":1,\"name\":\"somebody\"},".repeat(20_000));
@@ -407,7 +407,7 @@ fn on_a_full_heap_a_few_retries_are_enough() {
     assert!(matches!(value, Value::Vector(_)));
     assert!((1..8).contains(&tries), "{tries}");
 
-    // And where it cannot fit, the answer is a fault, not an endless loop.
+    // If it can never fit, the result is a fault, not an endless loop.
     let (mut cells, mut bytes) = (0, 0);
     let fault = loop {
         let mut heap = Heap::with_limit(1_500_000);

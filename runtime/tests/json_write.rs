@@ -78,7 +78,9 @@ fn collections_and_what_json_does_not_have() {
     let builder = heap.new_builder().unwrap();
     assert!(write(&heap, builder, &print).is_err());
     assert_eq!(json_form(&heap, Value::float(f64::NAN), &strict).unwrap(), None);
-    assert_eq!(json_form(&heap, Value::float(f64::NAN), &data).unwrap().as_deref(), Some("null"));
+    assert_eq!(json_form(&heap, Value::float(f64::NAN), &data).unwrap(), None);
+    let lost = to_json_text(&heap, Value::float(f64::INFINITY), 1000).unwrap_err();
+    assert_eq!(lost.parts().message, "JSON has no number for ##Inf");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! JSON, dates, Java's names and prefixes, as programs use them; and what hostile input does to them.
+//! JSON, dates, names and prefixes from Java, as programs use them, also on hostile input.
 
 use ptc_bytecode::{BUILTINS, CONSTANTS, Limits, Meaning, NAMESPACES, qualified};
 use ptc_runtime::{Grants, Runtime};
@@ -7,7 +7,7 @@ fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).expect("the core library")
 }
 
-/// What a program gives, printed, or the reason it fails for.
+/// Returns the printed value of a program, or the reason it fails.
 fn run(runtime: &Runtime, source: &str) -> String {
     match runtime.eval(source, &Grants::new()) {
         Ok(outcome) => outcome.print().unwrap_or_else(|fault| fault.to_string()),
@@ -15,7 +15,7 @@ fn run(runtime: &Runtime, source: &str) -> String {
     }
 }
 
-/// Each line is a program, `=>` and what it gives. Both with and without a collection at every step.
+/// Checks lines of a program, `=>` and its value, with and without a collection at every step.
 fn check(cases: &str) {
     for runtime in [runtime(), runtime().stress(true)] {
         for line in cases.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -55,7 +55,7 @@ fn json() {
 
 #[test]
 fn json_from_hostile_text() {
-    // Memory is what ends these, however slow the machine.
+    // Memory must end these, however slow the machine.
     let runtime = runtime().limits(Limits { timeout_ms: 60_000, ..Limits::default() });
     for (source, wanted) in [
         (r#"(count (json/parse-string (str/join (repeat 100000 "["))))"#, "0"),
@@ -287,7 +287,7 @@ fn prefixes() {
     );
 }
 
-/// A condition that nobody checks would be worse than none.
+/// An unchecked condition would be worse than none.
 #[test]
 fn conditions_of_functions() {
     check(

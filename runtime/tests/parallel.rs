@@ -3,7 +3,7 @@
 use ptc_runtime::{Failure, Grants, Limits, Runtime, Tools};
 use std::collections::BTreeSet;
 
-/// What came of a program on so many threads.
+/// Runs a program on this many threads.
 fn on_threads(threads: usize, source: &str, memory_bytes: u64) -> Result<String, String> {
     let core = Runtime::with_core(ptc_preludes::core()).unwrap();
     let limits = Limits { memory_bytes, timeout_ms: 60_000, ..*core.current_limits() };
@@ -14,7 +14,7 @@ fn on_threads(threads: usize, source: &str, memory_bytes: u64) -> Result<String,
     outcome.map(|outcome| outcome.print().unwrap()).map_err(|failure: Failure| failure.to_string())
 }
 
-/// The one thing that comes of a program, whatever the number of threads.
+/// Returns the result of a program, which must be equal on any number of threads.
 fn always(source: &str, memory_bytes: u64) -> Result<String, String> {
     let runs = [1, 1, 2, 2, 3, 4, 8, 8];
     let mut found: BTreeSet<Result<String, String>> =
@@ -52,7 +52,7 @@ fn branches_that_ran_ahead_do_not_hide_the_failure_before_them() {
 
 #[test]
 fn what_fits_on_one_thread_fits_on_many() {
-    // Garbage of branches that wait is collected before anything is refused.
+    // Garbage of waiting branches is collected before anything is refused.
     let source =
         "(reduce + (pmap (fn [i] (let [n (count (mapv inc (range 9000)))] (tool/wait {}) n)) (range 60)))";
     assert_eq!(always(source, 1 << 20).unwrap(), "540000");
@@ -60,7 +60,7 @@ fn what_fits_on_one_thread_fits_on_many() {
     assert_eq!(always(nested, 4 << 20).unwrap(), "10660");
 }
 
-/// Where one answer takes so much that the parent is collected, those behind it still refer to what moved.
+/// If one reply is so large that the parent is collected, later replies still refer to moved values.
 #[test]
 fn answers_that_refer_to_the_parents_values_survive_a_large_one_before_them() {
     let items = "(mapv (fn [i] [i (str \"item \" i)]) (range 4))";
@@ -69,7 +69,7 @@ fn answers_that_refer_to_the_parents_values_survive_a_large_one_before_them() {
     for memory in [10 << 20, 64 << 20, 1 << 30] {
         let told = always(&format!("(vec (rest {}))", large("(mapv inc (range 300000))")), memory);
         assert_eq!(told.as_deref(), Ok(rest), "{memory}");
-        // The items themselves are still in use, and so are parts of them.
+        // The items themselves are still in use, and so are some of their parts.
         let program = format!(
             "(let [items {items} made (pmap (fn [x] (if (= (first x) 0) (mapv inc (range 300000)) {{:it x :name (second x)}})) items)] \
              [items (mapv :name (rest made)) (mapv :it (rest made))])"
@@ -86,7 +86,7 @@ fn answers_that_refer_to_the_parents_values_survive_a_large_one_before_them() {
         "(count (pmap (fn [i] (if (= (first i) 0) {doubled} i)) (mapv (fn [i] [i (str i)]) (range 3000))))"
     );
     assert_eq!(always(&many, 10 << 20).as_deref(), Ok("3000"));
-    // Branches of branches, each with a large answer and small ones behind it.
+    // Branches of branches, each with a large reply followed by small ones.
     let nested = format!(
         "(mapv (fn [rows] (vec (rest rows))) (pmap (fn [k] {}) (range 3)))",
         large("(mapv inc (range 30000))")

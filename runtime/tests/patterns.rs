@@ -1,4 +1,4 @@
-//! Patterns pay for the work they make: for being compiled, for the text they look at, for what they put in its place.
+//! Patterns pay for their work: for compiling, for the text they search, and for replacements.
 
 use ptc_bytecode::Limits;
 use ptc_runtime::{Grants, Runtime};
@@ -8,7 +8,7 @@ fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).expect("the core library").limits(limits)
 }
 
-/// The fuel that a program takes, and what it gives.
+/// Returns the fuel that a program takes, and its value.
 fn run(runtime: &Runtime, program: &str) -> (u64, String) {
     match runtime.eval(program, &Grants::new()) {
         Ok(outcome) => (outcome.fuel, outcome.print().expect("a result")),
@@ -20,7 +20,7 @@ fn fuel(program: &str) -> u64 {
     run(&runtime(), program).0
 }
 
-/// `program` with `a` and `b` in place of `N`: the fuel of the second is at least `times` that of the first.
+/// Asserts that `program` with `b` in place of `N` takes at least `times` the fuel it takes with `a`.
 #[track_caller]
 fn grows(program: &str, a: usize, b: usize, times: u64) {
     let cost = |n: usize| fuel(&program.replace('N', &n.to_string()));
@@ -33,7 +33,7 @@ fn a_pattern_pays_for_what_its_repetitions_stand_for() {
     grows(r#"(re-pattern "(?:ab|[cd]){N}")"#, 10, 1000, 50);
     grows(r#"(re-pattern (.repeat "(a)?" N))"#, 9, 900, 40);
     grows(r#"(re-pattern (str "(?<=a)(?:(?=b)b{N}){10}"))"#, 5, 500, 40);
-    // Some tens of microseconds for each.
+    // Each takes some tens of microseconds.
     assert!(fuel(r#"(doseq [i (range 1000)] (re-pattern (str "a+b" i)))"#) > 1_500_000);
 }
 
@@ -49,18 +49,18 @@ fn a_pattern_in_a_loop_pays_a_share_for_each_use() {
     let made = fuel(r#"(re-pattern "(?:ab|[cd]){500}")"#);
     let used = fuel(r##"(dotimes [i 100] (re-find #"(?:ab|[cd]){500}" "x"))"##);
     assert!(used > 5 * made && used < 50 * made, "{made} {used}");
-    // A small one costs little.
+    // A small pattern costs little.
     assert!(fuel(r##"(dotimes [i 100] (re-find #"(\w+)@(\w+)" "x"))"##) < 100 * 1000);
     assert!(fuel(r##"(dotimes [i 100] (str/split "a,b" #","))"##) < 100 * 150);
 }
 
 #[test]
 fn searching_pays_for_all_that_is_looked_at() {
-    // For each match all that follows is looked at.
+    // Each match scans all the text behind it.
     grows(r##"(count (re-seq #"b.*c|b" (.repeat "b" N)))"##, 1000, 8000, 30);
     grows(r##"(count (re-seq #"b(?=.*c)" (.repeat "b" N)))"##, 100, 800, 30);
     grows(r##"(count (str/split (.repeat "b" N) #"b.*c|b"))"##, 1000, 8000, 30);
-    // For the groups of a match the states of the pattern are tried at each byte of it.
+    // For the groups of a match, the states of the pattern are tried at each byte of it.
     let grouped = r#"(re-find (re-pattern (.repeat "(a)?" 300)) (.repeat "a" N))"#;
     assert!(fuel(&grouped.replace('N', "300")) > fuel(&grouped.replace('N', "3")) + 50_000);
 }
@@ -96,7 +96,7 @@ fn what_others_compiled_makes_no_difference() {
         r#"(re-pattern "(oops")"#,
     ];
     let alone: Vec<_> = programs.iter().map(|program| run(&runtime(), program)).collect();
-    // Fills the store with others.
+    // Fills the pattern cache with others.
     fuel(r#"(doseq [i (range 100)] (re-find (re-pattern (str i "[ab]*a[ab]{900}")) "abab"))"#);
     let threads: Vec<_> = (0..4)
         .map(|_| std::thread::spawn(move || programs.map(|program| run(&runtime(), program))))
@@ -104,7 +104,7 @@ fn what_others_compiled_makes_no_difference() {
     for thread in threads {
         assert_eq!(thread.join().expect("an answer").to_vec(), alone);
     }
-    // Nor does when garbage is collected.
+    // Collecting garbage makes no difference either.
     let stressed: Vec<_> = programs.iter().map(|program| run(&runtime().stress(true), program)).collect();
     assert_eq!(stressed, alone);
 }

@@ -1,5 +1,5 @@
-//! Loops over builtins and keywords are native where they can be. They must do what the loops of the core
-//! library do, which run whenever the function is one of the program.
+//! Loops over builtins and keywords are native where possible. They must behave like the loops of the core library,
+//! which run when the function is one of the program's.
 
 use ptc_bytecode::{BUILTINS, Body, Effect};
 use ptc_runtime::{Grants, Runtime};
@@ -23,7 +23,7 @@ const VALUES: [&str; 16] = [
     "(range 4)",
 ];
 
-/// What a program gives: its value as text, or the reason and message of its failure.
+/// Runs a program; returns its value as text, or the reason and message of its failure.
 fn outcome(runtime: &Runtime, source: &str) -> Result<String, (String, String)> {
     match runtime.eval(&format!("(pr-str {source})"), &Grants::new()) {
         Ok(outcome) => Ok(outcome.get::<String>().unwrap()),
@@ -37,7 +37,7 @@ fn every_builtin_maps_like_a_function_that_calls_it() {
     let mut compared = 0;
     for row in BUILTINS {
         let is_plain = row.body == Body::Native && row.effect == Effect::Pure && row.takes(1);
-        // These look at names, not values.
+        // These inspect names, not values.
         if !is_plain || row.name.starts_with('%') || row.section == "Discovery" {
             continue;
         }
@@ -54,7 +54,7 @@ fn every_builtin_maps_like_a_function_that_calls_it() {
             ] {
                 let (native, called) = (outcome(&runtime, &native), outcome(&runtime, &called));
                 match (&native, &called) {
-                    // Where it failed is another place.
+                    // The place of the failure differs.
                     (Err((reason, _)), Err((wanted, _))) => {
                         assert_eq!(reason, wanted, "{} {value}", row.name)
                     }

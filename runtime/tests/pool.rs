@@ -1,4 +1,4 @@
-//! Memory that many runs share.
+//! Memory shared by many runs.
 
 use ptc_runtime::json::freeze_json;
 use ptc_runtime::{Failure, Limits, Pool, Run, Runtime, Step, ToolAnswer, Tools};
@@ -28,7 +28,7 @@ fn failed(step: Step) -> Failure {
 #[test]
 fn the_run_that_asks_for_too_much_ends_and_the_others_go_on() {
     let (runtime, pool) = (runtime(), Pool::new(3 * MEMORY));
-    // Each waits with half a megabyte of its own.
+    // Each run waits with half a megabyte of its own.
     let source = "(let [own (mapv inc (range 30000))] (tool/get {}) (count own))";
     let mut waiting = Vec::new();
     let failure = loop {

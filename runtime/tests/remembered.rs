@@ -1,4 +1,4 @@
-//! Results of earlier programs that were not kept: no program takes something else for them.
+//! Earlier results that were not kept: no program gets another value in their place.
 
 use ptc_runtime::{Grants, Remembered, Runtime, Session, Step, ToolAnswer, Tools};
 
@@ -28,13 +28,13 @@ fn reading_one_is_an_error_wherever_it_is_read() {
         let reason = if program.contains("pmap") { "pmap_error" } else { "unbound_var" };
         assert_eq!(failure.reason(), reason, "{program}");
     }
-    // Those that do not read it are as they were, and it moves on with the others.
+    // Programs that do not read it are unaffected, and it moves on with the others.
     let mut session = session;
     assert_eq!(session.eval("(count *2)").unwrap().print().unwrap(), "3");
     assert_eq!(session.eval("[*1 *3]").unwrap().print().unwrap(), "[3 [1 2 3]]");
     let later = session.eval("(first *3)").unwrap_err();
     assert!(later.diagnostic().message.contains("`*3` was not kept"), "{later}");
-    // A program may catch it, like any error of reading.
+    // A program may catch the error.
     let caught = session.eval("(try (count *3) (catch Exception e (ex-message e)))");
     assert!(caught.unwrap().print().unwrap().contains("`*3` was not kept"));
 }

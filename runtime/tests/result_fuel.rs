@@ -1,5 +1,5 @@
-//! Turning a result into text has a budget of its own: it is the same for every format, and running a
-//! program costs the same whatever is done with its value.
+//! Turning a result into text has its own budget: equal for every format, and independent of the fuel for running the
+//! program.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Cancel, Fault, Grants, Limits, Outcome, Runtime};
@@ -18,7 +18,7 @@ fn outcome(runtime: &Runtime, source: &str) -> Outcome {
     runtime.eval(source, &Grants::new()).unwrap_or_else(|failure| panic!("{source}: {failure}"))
 }
 
-/// Every way in which a value leaves a run as text or data.
+/// Writes the value of a run in every format of text or data.
 fn written(outcome: &Outcome) -> Vec<(&'static str, Result<(), String>)> {
     let of = |fault: Fault| format!("{}: {}", fault.code().reason(), fault.parts().message);
     vec![

@@ -1,4 +1,4 @@
-//! What tools say of themselves, or have answered, is held against programs before they run.
+//! Programs are checked against declared and learned shapes of tools before they run.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Grants, Known, Runtime, Shape, ToolShape, Tools, Upstream};
@@ -10,7 +10,7 @@ fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).unwrap()
 }
 
-/// The code and message of an error, or the warnings of a result: `code: message; hint`.
+/// Returns the code and message of an error, or the warnings of a result: `code: message; hint`.
 fn told(runtime: &Runtime, source: &str) -> Result<Vec<String>, String> {
     let line = |diagnostic: &ptc_runtime::Diagnostic| {
         let hint = diagnostic.hint.as_deref().unwrap_or("");
@@ -32,7 +32,7 @@ fn order() -> Value {
     })
 }
 
-/// `tool/orders` with this schema of an answer, and how often it was called.
+/// Makes `tool/orders` with this schema of its reply, and a counter of its calls.
 fn orders(answers: &Value) -> (Runtime, Arc<AtomicU32>) {
     let takes = json!({
         "type": "object", "required": ["customer"],
@@ -60,13 +60,13 @@ fn a_field_that_a_closed_schema_does_not_have_stops_the_program_before_its_first
         told(&runtime, source).unwrap_err(),
         "unknown_field: no record of the answer of `tool/orders` has `:totl`; did you mean `:total`?"
     );
-    // A schema that says what there is needs no field that is like it.
+    // With a schema, an unknown field is an error even without a similar one.
     assert_eq!(
         told(&runtime, "(map :weight (tool/orders {:customer \"a\"}))").unwrap_err(),
         "unknown_field: no record of the answer of `tool/orders` has `:weight`; there is `:id`, `:lines`, `:total`"
     );
     assert_eq!(calls.load(Ordering::Relaxed), 0);
-    // A program that is prepared for nothing may ask.
+    // A program that handles nil may read it.
     let guarded = "(map #(or (:weight %) 0) (tool/orders {:customer \"a\"}))";
     assert_eq!(told(&runtime, guarded), Ok(Vec::new()));
     assert_eq!(told(&runtime, "(map :total (tool/orders {:customer \"a\"}))"), Ok(Vec::new()));
@@ -82,9 +82,9 @@ fn a_schema_that_leaves_room_only_warns_and_only_if_the_field_was_not_there_afte
     assert_eq!(calls.load(Ordering::Relaxed), 1);
     let nested = "(mapcat #(map :stok_id (:lines %)) (tool/orders {:customer \"a\"}))";
     assert!(told(&runtime, nested).unwrap()[0].contains("`:lines` of the answer of `tool/orders`"));
-    // Not declared, not like another, and there.
+    // Undeclared, unlike any other field, and present.
     assert_eq!(told(&runtime, "(map :extra (tool/orders {:customer \"a\"}))"), Ok(Vec::new()));
-    // Not declared, and there, though like another.
+    // Undeclared and similar to another field, but present.
     let tools = Tools::new().with("one", |_| Ok(json!({"total": 1, "totals": 2})));
     let shape = ToolShape::new(Shape::Anything, Shape::of_json_schema(&order()));
     let runtime = crate::runtime().with_tools(tools.shaped("one", shape));
@@ -140,7 +140,7 @@ fn arguments_that_a_tool_refuses_are_found_before_it_is_called() {
     }
 }
 
-/// A fault after a call may leave a thing half done.
+/// A fault after a call may leave work half done.
 #[test]
 fn what_certainly_cannot_be_computed_stops_a_program_that_calls_tools() {
     let tools = Tools::new().with("send", |_| Ok(1));
@@ -160,7 +160,7 @@ fn what_certainly_cannot_be_computed_stops_a_program_that_calls_tools() {
         before("(defn f [r] (inc (:n r))) (f (first data/rows))"),
         "`inc` needs numbers, but every value at `:n` of `data/rows` is nil"
     );
-    // Some are numbers, somebody looks first, it may not come to that, or the program is prepared.
+    // Some values are numbers, the program checks first, the code may not run, or it handles nil.
     for body in [
         "(map #(if (:n %) (+ 1 (:n %)) 0) data/rows)",
         "(map #(+ 1 (or (:n %) 0)) data/rows)",
@@ -209,7 +209,7 @@ fn a_comparison_of_different_kinds_is_told() {
 fn answers_of_a_tool_that_says_nothing_are_learned() {
     let tools = Tools::new().with("user", |_| Ok(json!({"name": "Ada", "_pin": 1}))).with("count", |_| Ok(3));
     let runtime = runtime().with_tools(tools);
-    // Nothing is known before the first call, so the run itself tells.
+    // Nothing is known before the first call, so the run itself warns.
     let first = told(&runtime, "(:nmae (tool/user {}))").unwrap();
     assert!(first[0].starts_with("absent_field: "), "{first:?}");
     let second = told(&runtime, "(:nmae (tool/user {}))").unwrap();
@@ -220,12 +220,12 @@ fn answers_of_a_tool_that_says_nothing_are_learned() {
         ]
     );
     assert_eq!(told(&runtime, "(+ 1 (tool/count {}))"), Ok(Vec::new()));
-    // Names that are for programs only are told to nobody.
+    // Names that are for programs only appear in no message.
     assert_eq!(
         told(&runtime, "(:_pim (tool/user {}))").unwrap().iter().filter(|line| line.contains("_pin")).count(),
         0
     );
-    // Another tool of the same name is not known by what the first answered.
+    // Another tool of the same name does not inherit the learned shape.
     let other = Tools::new().with("user", |_| Ok(json!({"nmae": 1})));
     assert_eq!(told(&runtime.with_tools(other), "(:nmae (tool/user {}))"), Ok(Vec::new()));
 }
@@ -261,7 +261,7 @@ fn calls_of_servers_are_held_against_their_schemas() {
         wrong(&call("{:id 1 :idd 1}")),
         "runtime_error: tool 'crm.order' rejected args: it takes no `:idd`; did you mean `:id`?"
     );
-    // The answer stands in an envelope, which is often forgotten.
+    // The reply is inside an envelope, which is often forgotten.
     assert_eq!(
         wrong(&format!("(:total {})", call("{:id 1}"))),
         "unknown_field: no map as the answer of `crm.order` has `:total`; \

@@ -1,4 +1,4 @@
-//! A run that computes in slices of time, with others in between, gives what it would have given in one go.
+//! A run that computes in slices of time, with others in between, gives the same result as in one go.
 
 use futures_util::future::join;
 use ptc_runtime::{Grants, Limits, Pool, Runtime, Schedule, SliceFuture, Tools, Work};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The shortest slices there are: a run pauses whenever it can.
+/// A schedule with the shortest possible slices: a run pauses whenever it can.
 #[derive(Default)]
 struct Shortest {
     slices: AtomicUsize,
@@ -36,7 +36,7 @@ fn runtime(limits: Limits) -> Runtime {
     Runtime::with_core(ptc_preludes::core()).unwrap().limits(limits).with_tools(tools)
 }
 
-/// What a host sees of a run, and how many slices it took.
+/// Describes a run as its host sees it, and counts its slices.
 fn seen(runtime: &Runtime, source: &str, is_sliced: bool) -> (String, usize) {
     let schedule = Arc::new(Shortest::default());
     let mut run = runtime.start_with(&runtime.compile(source).unwrap(), &Grants::new()).unwrap();
@@ -66,12 +66,12 @@ const PROGRAMS: &[&str] = &[
     "(transduce (comp (map inc) (filter even?)) + (range 50000))",
     "(doseq [i (range 30000)] (when (= 0 (mod i 9999)) (println i)))",
     "(loop [i 0 all []] (if (= i 40000) (count all) (recur (inc i) (conj all (str \"row \" i)))))",
-    // Branches, branches of branches, and calls in the midst of computing.
+    // Branches, branches of branches, and calls between computations.
     "(pmap (fn [k] (reduce + (map (fn [n] (mod (* n k) 13)) (range 20000)))) (range 12))",
     "(pmap (fn [k] (pmap (fn [j] (loop [i 0] (if (< i 9000) (recur (inc i)) (* k j)))) (range 4))) (range 4))",
     "(pmap (fn [n] (let [a (reduce + (range 30000)) b (tool/twice {:n n})] (+ a b (reduce max (range 30000))))) (range 9))",
     "(loop [i 0 sum 0] (if (= i 20) sum (recur (inc i) (+ sum (tool/twice {:n i}) (reduce (fn [a b] (+ a b)) 0 (range 5000))))))",
-    // Runs that end otherwise.
+    // Runs with other endings.
     "(loop [i 0] (if (= i 90000) (+ i nil) (recur (inc i))))",
     "(loop [i 0] (if (= i 90000) (fail {:at i}) (recur (inc i))))",
     "(pmap (fn [k] (loop [i 0] (if (= i 30000) (if (= k 3) (+ k nil) k) (recur (inc i))))) (range 8))",
@@ -113,7 +113,7 @@ fn a_long_run_lets_others_pass() {
             order.lock().unwrap().push(name);
         }
     };
-    // One thread polls both, and computes for either.
+    // One thread polls both, and computes for both.
     pollster::block_on(join(ended("long", long), ended("short", short)));
 
     assert_eq!(*order.lock().unwrap(), ["short", "long"]);
@@ -141,19 +141,19 @@ fn a_run_that_pauses_or_waits_reserves_what_it_holds() {
         runtime.start(&runtime.compile(source).unwrap()).unwrap().scheduled(Arc::new(schedule))
     };
     let pool = Pool::new(2 * MEMORY);
-    // In the midst of computing it holds its rows, and less than all it may have.
+    // While computing it holds its rows, which is less than its maximum.
     let mut paused = start(&pool);
     while pool.used() < 800_000 {
         assert!(paused.slice().is_none(), "{}", pool.used());
     }
     assert!(pool.used() < MEMORY);
-    // Others have room meanwhile.
+    // Meanwhile others have room.
     assert_eq!(start(&pool).finish().unwrap().print().unwrap(), "50000");
     assert_eq!(paused.finish().unwrap().print().unwrap(), "50000");
     assert_eq!(pool.used(), 0);
 }
 
-/// Looks at the pool whenever a slice begins.
+/// Schedule that checks the pool whenever a slice begins.
 struct Watched {
     pool: Arc<Pool>,
     most: AtomicU64,
@@ -188,7 +188,7 @@ fn branches_that_are_paused_hold_no_more_than_those_that_are_not() {
     let run = runtime.start(&runtime.compile(source).unwrap()).unwrap().scheduled(watched.clone());
     assert_eq!(pollster::block_on(run.finish_async()).unwrap().print().unwrap(), "6000000");
     let most = watched.most.load(Relaxed);
-    // Each branch comes to hold some 3 MB. Those that compute side by side may all do so.
+    // Each branch grows to about 3 MB, and branches that compute side by side may all do so.
     let allowed = MEMORY * (2 + rayon::current_num_threads() as u64);
     assert!(most > MEMORY / 2 && most < allowed, "{most} bytes where {allowed} are allowed");
 }

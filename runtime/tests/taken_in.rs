@@ -1,9 +1,9 @@
-//! What comes in counts as what it becomes, for as long as a live value refers to it.
+//! Received data counts by its size as values, as long as a live value refers to it.
 
 use ptc_runtime::json::freeze_json;
 use ptc_runtime::{Failure, Frozen, Grants, Limits, Run, Runtime, Step, ToolAnswer, Tools};
 
-/// About 100 kB as data.
+/// Makes a page of about 100 kB as data.
 fn page() -> Frozen {
     let row = r#"{"id":1,"tags":["a","b"]}"#;
     freeze_json(format!("[{}{row}]", format!("{row},").repeat(900)), u64::MAX).unwrap()
@@ -22,7 +22,7 @@ fn start(runtime: &Runtime, source: &str) -> Run {
     runtime.start(&runtime.compile(source).unwrap()).unwrap()
 }
 
-/// What becomes of a program whose calls are answered one by one, saved and loaded in between or not.
+/// Runs a program whose calls are answered one by one, optionally saved and loaded in between.
 fn step_by_step(runtime: &Runtime, source: &str, is_saved: bool) -> Result<String, (String, u64)> {
     let mut run = start(runtime, source);
     loop {
@@ -46,13 +46,13 @@ fn told(failure: &Failure) -> (String, u64) {
     (failure.to_string(), failure.fuel)
 }
 
-/// Programs, how many pages they need at a time, and what they give.
+/// Programs, the number of pages they hold at a time, and their values.
 const PROGRAMS: &[(&str, u64, &str)] = &[
     ("(loop [i 0 n 0] (if (= i 20) n (recur (inc i) (+ n (count (tool/page {}))))))", 1, "18020"),
     ("(let [pages (mapv (fn [_] (tool/page {})) (range 5))] (count pages))", 5, "5"),
-    // A part of a page keeps the page.
+    // A part of a page keeps the whole page alive.
     ("(let [rows (mapv (fn [_] (first (tool/page {}))) (range 4))] (count rows))", 4, "4"),
-    // Values that are made of its fields do not.
+    // Values made from its fields do not.
     ("(let [ids (mapv (fn [_] (mapv :id (tool/page {}))) (range 4))] (count ids))", 1, "4"),
     ("(def kept (tool/page {})) (tool/small {}) (count (tool/page {}))", 2, "901"),
     ("(def kept (tool/page {})) (def kept nil) (tool/small {}) (count (tool/page {}))", 1, "901"),

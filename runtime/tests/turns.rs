@@ -1,4 +1,4 @@
-//! Programs that are turns of a longer mission: the journal and the budget their host keeps.
+//! Programs that are turns of a longer mission: the journal and the budget kept by their host.
 
 use ptc_runtime::{Datum, Frozen, Grants, Limits, Node, Runtime, Step, Tools, TurnHost};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 struct Mission {
     tasks: Mutex<BTreeMap<String, Frozen>>,
     steps: Mutex<Vec<(String, String)>>,
-    /// Every lookup gives a copy of its own, as a journal read from a file would.
+    /// True to return a fresh copy for every lookup, as a journal read from a file would.
     copies: bool,
 }
 
@@ -255,7 +255,7 @@ fn what_the_host_is_given_to_keep_is_bounded() {
     let text = run(&format!("(doseq [n (range 100)] (step-done 1 {big}))"));
     assert!(text.starts_with("memory_exceeded"), "{text}");
     assert!(mission.steps().len() < 20);
-    // What comes back counts as granted data.
+    // A value read from the journal counts as granted data.
     mission.task_done(
         "big",
         Frozen::build(|heap| heap.new_str(&"y".repeat(30_000)).map_err(|_| fault())).unwrap(),

@@ -1,4 +1,4 @@
-//! Arguments of calls that wait are the program's memory until they are answered.
+//! Arguments of waiting calls count as the program's memory until they are answered.
 
 use ptc_runtime::{Failure, Grants, Limits, Run, Runtime, Step, Tools};
 
@@ -72,7 +72,7 @@ fn the_fault_is_the_same_on_any_number_of_threads() {
 fn a_run_that_was_written_to_bytes_holds_as_much() {
     let limits = Limits { parallel_in_flight: 10, ..Limits::default() };
     let runtime = runtime(limits);
-    // Ten wait; who answers one lets another begin, which is one too many.
+    // Ten calls wait; answering one lets another begin, which is one too many.
     let source = "(pmap (fn [i] (let [kept (vec (range (if (< i 10) 0 160000)))] (tool/put {:all (vec (repeat 20 data/text))}) (count kept))) (range 40))";
     let fails = |is_saved: bool| {
         let mut run = start(&runtime, source);

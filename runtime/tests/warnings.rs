@@ -1,4 +1,4 @@
-//! Warnings come with every result of a program, however it ends and wherever it goes on.
+//! Warnings accompany every result of a program, whatever its ending and wherever it resumes.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Evaluator, Grants, Runtime, Step, Tools, warning_lines};
@@ -34,7 +34,7 @@ fn every_run_of_a_program_and_every_turn_has_them() {
     assert!(session.eval("x").unwrap().warnings().is_empty());
 }
 
-/// A saved run is not compiled again, and is still warned of.
+/// A saved run is not compiled again, and still carries its warnings.
 #[test]
 fn they_survive_a_snapshot() {
     let runtime = runtime().with_tools(Tools::new().declared("answer"));
@@ -47,7 +47,7 @@ fn they_survive_a_snapshot() {
     let Step::Done(Ok(outcome)) = run.step() else { panic!("it ends") };
     let lines = warning_lines(outcome.warnings(), outcome.source());
     assert!(lines[0].contains("this `)` closes nothing, so it was skipped (line 1, column 17)"), "{lines:?}");
-    // Nobody makes one up: a reason that is no warning, or a place outside of the text, is refused.
+    // Warnings cannot be forged: a reason that is no warning, or a place outside the text, is refused.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(text(&bytes).contains("surplus_bracket"));
     let forged = |from: &[u8], to: &[u8]| {

@@ -1,5 +1,5 @@
-//! Printed values compared as the corpus wants it: both texts are parsed, the order of map entries
-//! and set members does not matter, and floats may differ in the last digits.
+//! Comparison of printed values for the corpus: both texts are parsed, the order of map entries and set members
+//! does not matter, and floats may differ in the last digits.
 //!
 //! The rules are those of the corpus's own `canon.py`; lists count as vectors.
 
@@ -22,15 +22,15 @@ pub enum Printed {
     Set(Vec<Printed>),
     /// A pattern's source.
     Regex(String),
-    /// Any function.
+    /// A function, equal to any other function.
     Function,
-    /// What is compared as it stands: `nil`, keywords, symbols, vars, special floats, durations.
+    /// A word compared literally: `nil`, keywords, symbols, vars, special floats, durations.
     Word(String),
 }
 
 use Printed::{Float, Function, Int, Map, Regex, Set, Str, Vector, Word};
 
-/// Whether two printed values are the same.
+/// Returns whether two printed values are equal.
 ///
 /// ```
 /// use ptc_snapshots::canon::same;
@@ -42,7 +42,7 @@ pub fn same(a: &str, b: &str) -> Result<bool, String> {
     Ok(equal(&parse(a)?, &parse(b)?))
 }
 
-/// Reads one printed value.
+/// Parses one printed value.
 pub fn parse(text: &str) -> Result<Printed, String> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let value = reader.value()?;
@@ -75,13 +75,14 @@ fn in_order<T: Clone>(items: &[T], key: impl Fn(&T) -> String) -> Vec<T> {
     items.into_iter().map(|(_, item)| item).collect()
 }
 
-/// Within 1e-9 of the larger of both and 1; below 1e-6, of the larger alone.
+/// Returns whether two floats differ by at most 1e-9 times the larger of both and 1; for values below 1e-6,
+/// times the larger of both.
 fn close(x: f64, y: f64) -> bool {
     let (apart, large, small) = ((x - y).abs(), x.abs().max(y.abs()), x.abs().min(y.abs()));
     x == y || apart <= 1e-9 * large.max(1.0) && (small > 1e-6 || apart <= 1e-9 * large || apart < 1e-12)
 }
 
-/// A text that orders entries the same way on both sides.
+/// Returns a text by which entries are sorted, so that both sides have one order.
 fn show(value: &Printed) -> String {
     let all = |items: &[Printed]| items.iter().map(show).collect::<Vec<_>>().join(" ");
     match value {
@@ -112,7 +113,7 @@ struct Reader<'t> {
     depth: usize,
 }
 
-/// Deeper values are not compared; no case of the corpus nests like this.
+/// Maximum nesting depth of compared values; no case of the corpus nests as deeply.
 const MAX_DEPTH: usize = 500;
 
 impl<'t> Reader<'t> {
@@ -129,7 +130,7 @@ impl<'t> Reader<'t> {
         self.at = self.text.len() - self.rest().trim_start_matches(blank).len();
     }
 
-    /// Moves behind `prefix` if it stands here.
+    /// Skips `prefix` if the text continues with it; returns whether it does.
     fn take(&mut self, prefix: &str) -> bool {
         let found = self.rest().starts_with(prefix);
         self.at += if found { prefix.len() } else { 0 };
@@ -181,7 +182,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The text of a string, its opening quote already read.
+    /// Reads a string whose opening quote has already been read.
     fn string(&mut self) -> Result<String, String> {
         let mut out = String::new();
         loop {
@@ -217,7 +218,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// What starts with `#`.
+    /// Reads a value that starts with `#`.
     fn dispatch(&mut self) -> Result<Printed, String> {
         if self.take("#{") {
             return self.items("}").map(Set);
@@ -264,7 +265,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The text from here up to and with `end`.
+    /// Returns the text up to and including `end`.
     fn up_to(&mut self, end: char) -> Result<&'t str, String> {
         let len = self.rest().find(end).ok_or_else(|| format!("no `{end}`"))? + 1;
         let text = &self.rest()[..len];
@@ -272,7 +273,7 @@ impl<'t> Reader<'t> {
         Ok(text)
     }
 
-    /// Everything up to the next delimiter.
+    /// Returns the text up to the next delimiter.
     fn plain(&mut self) -> &'t str {
         let ends = |c: char| " \t\r\n,[](){}\"#;".contains(c);
         let len = self.rest().find(ends).unwrap_or(self.rest().len());

@@ -1,9 +1,9 @@
-//! A differential test against real Clojure: programs of the shared subset, both answers, and the
-//! explanations of the differences that are meant.
+//! A differential test against real Clojure: programs of the shared subset, both answers, and explanations of
+//! the intended differences.
 //!
-//! One JVM runs `clojure/driver.clj` and evaluates all programs. An explanation is not a pattern
-//! over programs: it is the difference itself, written in Clojure in `clojure/explanations.clj`.
-//! It explains a program if Clojure with that change answers as we do.
+//! One JVM runs `clojure/driver.clj` and evaluates all programs. An explanation is not a pattern over programs:
+//! it is the difference itself, written in Clojure in `clojure/explanations.clj`. It explains a program if
+//! Clojure with that change gives our answer.
 
 mod bindings;
 mod functions;
@@ -25,12 +25,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A difference that is meant.
+/// An intended difference.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The row of the language's list of differences.
+    /// Id of its row in the language's list of differences.
     pub id: String,
-    /// What we do, and what Clojure does.
+    /// Our behaviour and Clojure's.
     pub rule: String,
 }
 
@@ -38,7 +38,7 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clojure")
 }
 
-/// The explanations as they are listed.
+/// Reads the list of explanations.
 ///
 /// # Panics
 ///
@@ -51,19 +51,19 @@ pub fn explanations() -> Vec<Explanation> {
     rows.iter().map(|row| Explanation { id: word(row, "id"), rule: word(row, "rule") }).collect()
 }
 
-/// What a program did.
+/// Outcome of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
-    /// A printed value, and what was printed before.
+    /// The printed value, and the text printed before.
     Value(String, String),
-    /// A fault, in the words of whoever faulted.
+    /// A fault, with the message of whichever side ran the program.
     Fault(String),
-    /// A limit ended it.
+    /// The program reached a limit.
     Slow,
 }
 
 impl Answer {
-    /// Whether two answers are the same; how a fault is worded does not matter.
+    /// Returns whether two answers agree; messages of faults do not matter.
     pub fn agrees(&self, other: &Answer) -> bool {
         match (self, other) {
             (Answer::Value(a, prints), Answer::Value(b, others)) => {
@@ -75,31 +75,31 @@ impl Answer {
         }
     }
 
-    /// Whether this is what Clojure answers under an explanation. One that takes too long says nothing.
+    /// Returns whether this is Clojure's answer under an explanation. A program that takes too long explains nothing.
     fn is_explained_by(&self, answer: &Answer) -> bool {
         *answer != Answer::Slow && self.agrees(answer)
     }
 }
 
-/// The explanation by the order of sets.
+/// Id of the explanation by the order of sets.
 const SETS: &str = "SETS";
 
-/// Sets of explanations tried for one program.
+/// Maximum number of combinations of explanations tried for one program.
 const MOST_TRIED: usize = 100;
 
-/// A running Clojure.
+/// A running Clojure process.
 pub struct Clojure {
     child: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// Each explanation with the names it changes.
+    /// Each explanation, with the names it changes.
     known: Vec<(String, Vec<String>)>,
-    /// How often each one has explained a program alone.
+    /// Number of programs that each explanation has explained alone.
     alone: BTreeMap<String, u64>,
 }
 
 impl Clojure {
-    /// Starts the `clojure` command (or the one `PTC_CLOJURE` names), if there is one.
+    /// Starts the `clojure` command (or the one in `PTC_CLOJURE`), if it exists.
     pub fn start() -> Option<Clojure> {
         let command = std::env::var("PTC_CLOJURE").unwrap_or_else(|_| "clojure".into());
         let mut child = Command::new(command)
@@ -121,7 +121,7 @@ impl Clojure {
         Some(clojure)
     }
 
-    /// The names of the explanations, in the order they are applied.
+    /// Returns the ids of the explanations, in the order they are applied.
     pub fn known(&self) -> Vec<&str> {
         self.known.iter().map(|(id, _)| id.as_str()).collect()
     }
@@ -134,7 +134,7 @@ impl Clojure {
         serde_json::from_str(&line).ok()
     }
 
-    /// Clojure's answer, with these explanations applied.
+    /// Returns Clojure's answer, with these explanations applied.
     ///
     /// # Panics
     ///
@@ -151,14 +151,14 @@ impl Clojure {
         }
     }
 
-    /// The fewest explanations under which Clojure gives `ours`, if there are any.
+    /// Returns the smallest set of explanations under which Clojure gives `ours`, if there is one.
     pub fn explain(&mut self, source: &str, ours: &Answer) -> Option<Vec<String>> {
         let words: Vec<&str> = source.split(|c: char| "()[]{} \n'#\"".contains(c)).collect();
         let mentions = |names: &Vec<String>| names.iter().any(|name| words.contains(&name.as_str()));
         let mut under: Vec<String> =
             self.known.iter().filter(|(_, names)| mentions(names)).map(|(id, _)| id.clone()).collect();
-        // The order of sets cannot be made ours. But where turning it round changes Clojure's answer,
-        // there is no one answer.
+        // The order of sets cannot be made equal to ours. But if reversing it changes Clojure's answer, the
+        // program has no single answer.
         let sets = under.iter().position(|id| id == SETS).map(|at| under.remove(at));
         let depends = |clojure: &mut Clojure, under: &[String]| {
             let plain: Vec<&str> = under.iter().map(String::as_str).collect();
@@ -168,7 +168,7 @@ impl Clojure {
         if depends(self, &[]) {
             return Some(vec![SETS.to_string()]);
         }
-        // What explained most so far is tried first.
+        // Explanations that have explained the most programs so far are tried first.
         let mut likely = under.clone();
         likely.sort_by_key(|id| Reverse(self.alone.get(id).copied()));
         let mut holds = |under: &[String]| {
@@ -195,8 +195,8 @@ impl Clojure {
         Some(under)
     }
 
-    /// Explanations found one after the other, each of which changes what Clojure answers under those before:
-    /// most programs fault, and the next thing they fault at is seen when the first is explained.
+    /// Finds explanations one after another, each of which changes Clojure's answer under the previous ones:
+    /// most programs fault, and the next fault only appears once the first is explained.
     fn walk(&mut self, source: &str, ours: &Answer, ids: &[String]) -> Option<Vec<String>> {
         let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
         let mut open = VecDeque::from([(Vec::new(), self.eval(source, &[]))]);
@@ -229,7 +229,7 @@ impl Drop for Clojure {
     }
 }
 
-/// Our answer.
+/// Returns our answer to a program.
 pub fn ours(subject: &mut Subject, source: &str) -> Answer {
     match subject.eval(source) {
         Ok(value) => {

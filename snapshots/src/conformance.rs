@@ -1,5 +1,4 @@
-//! The conformance corpus: cases as files of JSON lines, and the strict list of those that are
-//! known to fail.
+//! The conformance corpus: cases in files of JSON lines, and the strict list of those known to fail.
 
 use crate::canon;
 use ptc_runtime::{Failure, Grants, Limits, Runtime};
@@ -10,42 +9,42 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// One program with the result it should give.
+/// One program with its expected result.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name, unique in the corpus.
+    /// Unique name in the corpus.
     pub id: String,
-    /// What it is about.
+    /// Topic of the case.
     pub group: String,
-    /// The file it stands in, without extension.
+    /// File of the case, without extension.
     pub file: String,
-    /// One or more top-level forms.
+    /// Source: one or more top-level forms.
     pub program: String,
-    /// Granted data: name and JSON text.
+    /// Granted data: names and JSON texts.
     pub context: Vec<(String, String)>,
-    /// The printed value, or None if the program must end with an error.
+    /// Expected printed value; None if the program must end with an error.
     pub expect: Option<String>,
-    /// The lines it must have printed.
+    /// Expected printed lines.
     pub prints: Option<Vec<String>>,
 }
 
-/// How a case failed.
+/// Failure of a case.
 #[derive(Clone, Debug)]
 pub struct Miss {
-    /// The whole story: program, wanted, got.
+    /// Full description: program, expected and actual result.
     pub story: String,
-    /// What it has in common with other misses.
+    /// Reason shared with similar failures.
     pub reason: String,
-    /// Whether the engine panicked, which no list excuses.
+    /// True if the engine panicked, which no list excuses.
     pub panicked: bool,
 }
 
-/// `snapshots/conformance`.
+/// Returns the folder `snapshots/conformance`.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance")
 }
 
-/// Every case, file by file.
+/// Reads all cases, file by file.
 ///
 /// # Panics
 ///
@@ -135,8 +134,8 @@ impl Case {
         }
     }
 
-    /// What failures of this kind have in common: the name that does not exist yet, else the group
-    /// and the kind of error.
+    /// Returns the reason shared by similar failures: the name that does not exist yet, else the topic and the
+    /// kind of error.
     fn reason_of(&self, failure: &Failure) -> String {
         let message = &failure.diagnostic().message;
         match failure.reason() {
@@ -164,13 +163,13 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_string())
 }
 
-/// Limits a case has no honest reason to reach.
+/// Returns limits that no case should reach.
 pub fn limits() -> Limits {
     let timeout_ms = if crate::is_stress() { 120_000 } else { 20_000 };
     Limits { fuel: 100_000_000, timeout_ms, ..Limits::default() }
 }
 
-/// Cases that are known to fail, each with the reason or ticket.
+/// Cases known to fail, each with the reason or ticket.
 #[derive(Clone, Default, Debug)]
 pub struct Gaps(pub BTreeMap<String, String>);
 

@@ -1,8 +1,8 @@
-//! Random programs, from bytes: the same bytes give the same program, fewer or smaller bytes a
-//! smaller one. So a seed, a fuzzer and a shrinker can all drive it.
+//! Generates random programs from bytes: equal bytes give equal programs, and fewer or smaller bytes give
+//! smaller ones. So a seed, a fuzzer and a shrinker can all drive it.
 //!
-//! Programs are typed loosely: most subterms fit, so that most programs get far; now and then one
-//! does not, so that faults are compared too. Every loop ends.
+//! Programs are loosely typed: most subterms fit, so that most programs run far; now and then one does not, so
+//! that faults are compared too. Every loop ends.
 
 mod exprs;
 mod functions;
@@ -12,7 +12,7 @@ mod values;
 
 pub use values::datum;
 
-/// Pieces of source, to be put together or into other things as chance has it.
+/// Pieces of source that tests combine at random.
 pub const SCRAPS: &[&str] = &[
     "(",
     ")",
@@ -85,7 +85,7 @@ pub const SCRAPS: &[&str] = &[
     "-0.0",
 ];
 
-/// What a generated expression is meant to give.
+/// Type of a generated expression.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Type {
     Int,
@@ -95,12 +95,12 @@ pub(crate) enum Type {
     Key,
     Any,
     List(Box<Type>),
-    /// From keywords.
+    /// Map with keyword keys.
     Map(Box<Type>),
     Set(Box<Type>),
 }
 
-/// A defined function: its name, its parameters, its result.
+/// A defined function: its name, parameter types and result type.
 #[derive(Clone)]
 struct Known {
     name: String,
@@ -108,23 +108,23 @@ struct Known {
     result: Type,
 }
 
-/// Writes one program.
+/// Generator of one program.
 pub(crate) struct Generator<'b> {
     bytes: &'b [u8],
     locals: Vec<(String, Type)>,
     functions: Vec<Known>,
     names: usize,
-    /// Whether the text stands inside `#(…)`, which cannot nest.
+    /// True inside `#(…)`, which cannot nest.
     in_short_fn: bool,
     depth: usize,
-    /// Whether some constants are asked of a tool.
+    /// True if some constants come from a tool.
     asks: bool,
 }
 
-/// Expressions nest no deeper than this.
+/// Maximum nesting depth of expressions.
 const MAX_DEPTH: usize = 6;
 
-/// The program these bytes stand for.
+/// Generates the program for these bytes.
 ///
 /// ```
 /// use ptc_snapshots::generate::program;
@@ -135,7 +135,8 @@ pub fn program(bytes: &[u8]) -> String {
     write(bytes, false)
 }
 
-/// A program like those of [`program`], in which some constants are what `tool/id` answers when it is given them as `x`.
+/// Generates a program like [`program`], in which some constants come from calls of `tool/id` with the constant
+/// as `x`.
 ///
 /// ```
 /// use ptc_snapshots::generate::asking_program;
@@ -159,11 +160,11 @@ fn write(bytes: &[u8], asks: bool) -> String {
     forms.join("\n")
 }
 
-/// Bytes for the program of this seed.
+/// Returns the bytes for the program of this seed.
 pub fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
-        // SplitMix64: every seed gives another sequence, on every machine the same.
+        // SplitMix64: each seed has its own sequence, identical on every machine.
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -174,7 +175,7 @@ pub fn bytes(seed: u64) -> Vec<u8> {
     (0..len).map(|_| next() as u8).collect()
 }
 
-/// The smallest bytes found by leaving out and lowering some for which `fails` still holds.
+/// Returns the smallest bytes found, by removing and lowering some, for which `fails` still holds.
 pub fn shrink(bytes: &[u8], mut fails: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
     let mut best = bytes.to_vec();
     loop {
@@ -190,7 +191,7 @@ pub fn shrink(bytes: &[u8], mut fails: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
     }
 }
 
-/// Leaves out, clears or lowers runs of `size` bytes.
+/// Removes, clears or lowers runs of `size` bytes.
 fn shrink_by(best: &mut Vec<u8>, size: usize, fails: &mut impl FnMut(&[u8]) -> bool) {
     let mut at = 0;
     while at < best.len() {
@@ -217,7 +218,7 @@ impl<'b> Generator<'b> {
         Generator { bytes, locals, functions, names: 0, in_short_fn: false, depth: 0, asks }
     }
 
-    /// A choice below `n`; the first when the bytes are used up.
+    /// Returns a choice below `n`; the first if the bytes are used up.
     fn pick(&mut self, n: usize) -> usize {
         match self.bytes.split_first() {
             Some((first, rest)) => {
@@ -232,7 +233,7 @@ impl<'b> Generator<'b> {
         texts[self.pick(texts.len())]
     }
 
-    /// Whether something that happens once in `n` times does; never when the bytes are used up.
+    /// Returns true once in `n` times; never if the bytes are used up.
     fn rarely(&mut self, n: usize) -> bool {
         self.pick(n) == n - 1
     }
@@ -258,7 +259,7 @@ impl<'b> Generator<'b> {
         }
     }
 
-    /// Writes with these locals in scope.
+    /// Runs `write` with these locals in scope.
     fn with<T>(&mut self, locals: Vec<(String, Type)>, write: impl FnOnce(&mut Self) -> T) -> T {
         let known = self.locals.len();
         self.locals.extend(locals);
@@ -267,7 +268,7 @@ impl<'b> Generator<'b> {
         text
     }
 
-    /// A local that fits, if there is one.
+    /// Returns a local of the wanted type, if there is one.
     fn local(&mut self, wanted: &Type) -> Option<String> {
         let fits = |known: &Type| known == wanted || *wanted == Type::Any;
         let names: Vec<String> =

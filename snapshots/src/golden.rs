@@ -1,6 +1,5 @@
-//! Goldens: each file holds a source and what one stage of the compiler made of it, so a reviewer
-//! needs no second file. `INSTA_UPDATE=always cargo test -p ptc-snapshots --test golden` accepts
-//! changes; read them first.
+//! Goldens: each file holds a source and the output of one stage of the compiler, so a reviewer needs no second
+//! file. `INSTA_UPDATE=always cargo test -p ptc-snapshots --test golden` accepts changes; read them first.
 
 use bumpalo::Bump;
 use ptc_bytecode::{Artifact, Diagnostic, Limits, Span, disassemble, place_of, verify};
@@ -10,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// One `#[test]` per golden of a folder, and one that finds files no golden uses.
+/// Declares one `#[test]` per golden of a folder, and one that finds unused files.
 ///
 /// ```ignore
 /// golden!(bytecode: check_bytecode => { branch: "(if 1 2 3)" });
@@ -37,7 +36,7 @@ macro_rules! golden {
     };
 }
 
-/// Compares with `snapshots/<folder>/<name>.snap`. Sections are a title and a text each.
+/// Compares with `snapshots/<folder>/<name>.snap`. Each section has a title and a text.
 pub fn assert_golden(folder: &str, name: &str, sections: &[(&str, &str)]) {
     let mut text = String::new();
     for (title, body) in sections {
@@ -63,7 +62,7 @@ fn folder_path(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// The tokens the grammar sees.
+/// Checks the tokens that the grammar sees.
 pub fn check_tokens(name: &str, source: &str) {
     let (found, errors) = tokens(source, &Limits::default());
     let mut out = String::new();
@@ -75,7 +74,7 @@ pub fn check_tokens(name: &str, source: &str) {
     assert_golden("tokens", name, if errors.is_empty() { &sections[..2] } else { &sections });
 }
 
-/// The syntax tree, with the place of each node.
+/// Checks the syntax tree, with the place of each node.
 pub fn check_forms(name: &str, source: &str) {
     let arena = Bump::new();
     let (title, out) = match parse(source, &arena, &Limits::default()) {
@@ -103,7 +102,7 @@ fn write_form(out: &mut String, source: &str, form: &Form<'_>, depth: usize) {
     children.iter().for_each(|child| write_form(out, source, child, depth + 1));
 }
 
-/// Core forms: every name resolved, everything else expanded away.
+/// Checks the core forms: names resolved, macros expanded.
 pub fn check_resolved(name: &str, source: &str) {
     let arena = Bump::new();
     let found = resolve_source(source, &scope(), &Limits::default(), Options::default(), &arena);
@@ -111,7 +110,7 @@ pub fn check_resolved(name: &str, source: &str) {
     assert_golden("resolved", name, &[("SOURCE", source), ("RESOLVED", &core)]);
 }
 
-/// The listing with and without optimisation.
+/// Checks the listing with and without optimisation.
 pub fn check_bytecode(name: &str, source: &str) {
     let listing =
         |optimize| disassemble(&compiled(source, Options { optimize, library: false }), Some(source));
@@ -124,7 +123,7 @@ pub fn check_bytecode(name: &str, source: &str) {
     }
 }
 
-/// Compiles and verifies, or panics with all that is wrong.
+/// Compiles and verifies a source; panics with all errors.
 pub fn compiled(source: &str, options: Options) -> Artifact {
     let limits = Limits { symbols: 1_000_000, ..Limits::default() };
     let artifact = compile(source, &scope(), &limits, options)
@@ -133,7 +132,7 @@ pub fn compiled(source: &str, options: Options) -> Artifact {
     verified.artifact().clone()
 }
 
-/// A shipped prelude: what it offers, what a prompt shows of it, and its code.
+/// Checks a shipped prelude: its exports, its text in prompts, and its code.
 ///
 /// # Panics
 ///
@@ -157,8 +156,8 @@ pub fn check_shipped(name: &str, source: &str) {
     assert_golden("shipped", name, &sections);
 }
 
-/// One file of the core library: each top-level form with the code of its functions. Compiled by
-/// itself, so that a change shows in the listing of its own file only.
+/// Checks one file of the core library: each top-level form with the code of its functions. The file is
+/// compiled by itself, so that a change only shows in its own listing.
 pub fn check_prelude(name: &str, source: &str) {
     let artifact = compiled(source, Options { optimize: true, library: true });
     let listing = disassemble(&artifact, Some(source));
@@ -181,13 +180,13 @@ pub fn check_prelude(name: &str, source: &str) {
     assert_golden("preludes", name, &sections);
 }
 
-/// Where the code of a function comes from.
+/// Returns the source position where the code of a function begins.
 fn first_span(artifact: &Artifact, function: &ptc_bytecode::Function) -> u32 {
     let blocks = function.arities.iter().map(|arity| &artifact.blocks[arity.block as usize]);
     blocks.flat_map(|block| &block.spans).map(|(_, span)| span.start).min().unwrap_or(0)
 }
 
-/// Names the goldens may use: an earlier turn defined `total`, and two tools are granted.
+/// Returns the names that goldens may use: an earlier turn defined `total`, and two tools are granted.
 fn scope() -> Scope {
     Scope::default().with_defs(["total"]).with_tools(["search", "notify"])
 }
@@ -201,7 +200,7 @@ fn at(source: &str, span: Span) -> String {
     format!("{}:{}", place.line, place.column)
 }
 
-/// From where to where, the end included: `1:2-1:5`, `1:2-5` on one line, `1:2` for one character.
+/// Formats a span with its end included: `1:2-1:5`, `1:2-5` on one line, `1:2` for one character.
 fn extent(source: &str, span: Span) -> String {
     let start = place_of(source, span.start);
     let last = span.text(source).char_indices().last().map_or(0, |(at, _)| at);

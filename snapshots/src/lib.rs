@@ -1,4 +1,4 @@
-//! What the cross-crate tests share. Nothing depends on this crate.
+//! Code shared by the cross-crate tests. No crate depends on this one.
 #![forbid(unsafe_code)]
 
 pub mod canon;
@@ -12,8 +12,8 @@ pub mod tried;
 
 use ptc_runtime::{Grants, Limits, Runtime};
 
-/// The runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and
-/// `PTC_TEST_STRESS=1` collects at every safepoint, so that the whole suite can be run in each mode.
+/// Returns the runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and `PTC_TEST_STRESS=1`
+/// collects garbage at every safepoint, so that the whole suite can run in each mode.
 ///
 /// # Panics
 ///
@@ -28,17 +28,18 @@ pub fn runtime() -> Runtime {
         .stress(set("PTC_TEST_STRESS", "1"))
 }
 
-/// Whether this run of the suite collects at every safepoint, which makes big programs too slow.
+/// Returns whether this run of the suite collects at every safepoint, which makes large programs too slow.
 pub fn is_stress() -> bool {
     std::env::var("PTC_TEST_STRESS").is_ok_and(|found| found == "1")
 }
 
-/// A number from the environment: `PTC_TEST_SEED` lets generated programs start elsewhere, `PTC_TEST_CASES` asks for more.
+/// Reads a number from the environment: `PTC_TEST_SEED` changes the first seed of generated programs,
+/// `PTC_TEST_CASES` their number.
 pub fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// What a program gives: its printed value, or the reason and message of its error.
+/// Returns the printed value of a program, or the reason and message of its error.
 pub fn result_of(program: &str) -> String {
     match runtime().eval(program, &Grants::new()) {
         Ok(outcome) => outcome.print().unwrap_or_else(|fault| fault.to_string()),
@@ -46,11 +47,11 @@ pub fn result_of(program: &str) -> String {
     }
 }
 
-/// Checks programs against what they are to give.
+/// Checks that programs give the expected results.
 ///
 /// # Panics
 ///
-/// If one gives anything else.
+/// If one gives another result.
 #[track_caller]
 pub fn check_results(cases: &[(&str, &str)]) {
     for (program, expected) in cases {

@@ -1,4 +1,4 @@
-//! Right programs with one slip each, and how it is met: told before the run, with the result, or not at all.
+//! Correct programs with one slip each, and its detection: before the run, with the result, or not at all.
 
 mod generated;
 mod slips;
@@ -11,33 +11,33 @@ pub use sources::{Right, right_programs};
 use ptc_runtime::{Diagnostic, Failure, Grants, Runtime};
 use std::collections::BTreeMap;
 
-/// How a slip was met.
+/// Detection of a slip.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Met {
-    /// The answer is the same, so it was none.
+    /// The answer is unchanged, so it was no mistake.
     Harmless,
-    /// Told before the first instruction, with the right name or without.
+    /// Reported before the first instruction.
     Before {
-        /// Whether the right name was told.
+        /// True if the correct name was given.
         named: bool,
     },
-    /// Told after the run began: by a fault, or with the result.
+    /// Reported after the run began, by a fault or with the result.
     After {
-        /// Whether the right name was told.
+        /// True if the correct name was given.
         named: bool,
     },
-    /// Another answer, and no word.
+    /// Another answer without any report.
     Silent,
 }
 
 impl Right {
-    /// The data, granted.
+    /// Returns grants with the program's data.
     pub fn grants(&self) -> Grants {
         let granted = self.data.iter().try_fold(Grants::new(), |all, (name, json)| all.json(name, json));
         granted.expect("the data of a right program is JSON")
     }
 
-    /// Runs `program` with the data of this one: before the run, and what it gave.
+    /// Runs `program`, which has a slip, with the data of this one; returns how the slip was detected.
     pub fn meet(&self, runtime: &Runtime, program: &str, right_name: &str) -> Met {
         let before = |problems: &[Diagnostic]| Met::Before { named: names(problems, right_name) };
         let compiled = match runtime.compile(program) {
@@ -66,7 +66,7 @@ fn all_of(failure: &Failure) -> Vec<Diagnostic> {
     failure.diagnostics.iter().chain(failure.warnings()).cloned().collect()
 }
 
-/// Whether a name is told, as a word of its own.
+/// Returns whether a name appears in a message or hint, as a whole word.
 fn names(problems: &[Diagnostic], name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '?' | '!');
     problems.iter().any(|problem| {
@@ -75,17 +75,17 @@ fn names(problems: &[Diagnostic], name: &str) -> bool {
     })
 }
 
-/// How slips of each kind were met.
+/// Counts of slips by kind and detection.
 #[derive(Clone, Default, Debug)]
 pub struct Tally(BTreeMap<(Kind, Met), usize>);
 
 impl Tally {
-    /// Counts one.
+    /// Counts one slip.
     pub fn count(&mut self, kind: Kind, met: Met) {
         *self.0.entry((kind, met)).or_default() += 1;
     }
 
-    /// How many of a kind were met so, of those that did harm.
+    /// Returns the share of a kind's harmful slips with this detection.
     pub fn share(&self, kind: Kind, is_counted: impl Fn(Met) -> bool) -> f64 {
         let of = |is_counted: &dyn Fn(Met) -> bool| -> usize {
             let rows = self.0.iter().filter(|((known, met), _)| *known == kind && is_counted(*met));
@@ -95,13 +95,13 @@ impl Tally {
         of(&|met| met != Met::Harmless && is_counted(met)) as f64 / all.max(1) as f64
     }
 
-    /// How many of a kind did harm.
+    /// Returns the number of a kind's harmful slips.
     pub fn harmful(&self, kind: Kind) -> usize {
         let rows = self.0.iter().filter(|((known, met), _)| *known == kind && *met != Met::Harmless);
         rows.map(|(_, count)| count).sum()
     }
 
-    /// As a table.
+    /// Formats the counts as a table.
     pub fn to_text(&self) -> String {
         let mut out =
             format!("{:<12} {:>6} {:>8} {:>8} {:>8}\n", "slip", "harm", "silent", "named", "before");

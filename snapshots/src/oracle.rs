@@ -1,4 +1,4 @@
-//! Second opinions: everything that can say what a program answers, behind one trait.
+//! Second opinions: several implementations that answer programs, behind one trait.
 //!
 //! [`Subject`] is the runtime under test. [`Evaluator`] walks the resolved forms with owned values
 //! and shares no code with the VM: it is slow, keeps maps as lists of pairs, and calls functions by
@@ -22,13 +22,13 @@ use ptc_bytecode::Limits;
 use ptc_compiler::{Options, Scope, resolve_source};
 use ptc_runtime::{Failure, Grants, Outcome, Runtime};
 
-/// Answers programs.
+/// An implementation that answers programs.
 pub trait Oracle {
-    /// Who is asked.
+    /// Returns the name of the implementation.
     fn name(&self) -> &str;
-    /// The printed value of a program, or the reason it has none.
+    /// Returns the printed value of a program, or the reason it has none.
     fn eval(&mut self, source: &str) -> Result<String, &'static str>;
-    /// What the last program printed.
+    /// Returns the lines the last program printed.
     fn prints(&self) -> &[String];
 }
 
@@ -46,12 +46,12 @@ impl Default for Subject {
 }
 
 impl Subject {
-    /// Asks this runtime.
+    /// Creates a subject for this runtime.
     pub fn new(runtime: Runtime) -> Subject {
         Subject { runtime, prints: Vec::new(), fuel: 0 }
     }
 
-    /// The fuel the last program took.
+    /// Returns the fuel that the last program used.
     pub fn fuel(&self) -> u64 {
         self.fuel
     }
@@ -81,7 +81,7 @@ impl Oracle for Subject {
     }
 }
 
-/// The slow evaluator.
+/// A slow evaluator of resolved forms.
 pub struct Evaluator {
     steps: u64,
     depth: u32,
@@ -95,13 +95,14 @@ impl Default for Evaluator {
 }
 
 impl Evaluator {
-    /// Has no opinion after this many core forms and calls, or when they nest deeper than that.
+    /// Creates an evaluator that gives no opinion after `steps` core forms and calls, or when they nest deeper
+    /// than `depth`.
     pub fn new(steps: u64, depth: u32) -> Evaluator {
         Evaluator { steps, depth, prints: Vec::new() }
     }
 }
 
-/// Room on the stack for one level of recursion, with some to spare for comparing and printing.
+/// Stack size for one level of recursion, with some to spare for comparing and printing.
 const LEVEL_BYTES: usize = 16 << 10;
 
 impl Oracle for Evaluator {
@@ -147,7 +148,7 @@ mod tests {
     use super::{Evaluator, NO_OPINION, Oracle};
     use ptc_bytecode::BUILTINS;
 
-    /// The examples of the builtin table are written by hand, so they judge the evaluator too.
+    /// Checks the evaluator itself: the examples of the builtin table are written by hand.
     #[test]
     fn the_evaluator_agrees_with_the_examples_of_the_builtin_table() {
         let mut evaluator = Evaluator::default();

@@ -1,16 +1,16 @@
-//! Programs with `try`: calls of a generated program, put into forms that catch, throw again and clean up.
+//! Programs with `try`: calls in a generated program, wrapped in forms that catch, rethrow and clean up.
 
 use bumpalo::Bump;
 use ptc_bytecode::{Limits, Span};
 use ptc_compiler::{Form, FormKind, parse};
 
-/// Forms whose parts are not all expressions, or are changed before they are evaluated.
+/// Forms with parts that are not all expressions, or that are changed before evaluation.
 const NOT_INTO: &[&str] = &[
     "->", "->>", "cond->", "cond->>", "some->", "some->>", "as->", "doto", "case", "quote", "catch", "ns",
     "require",
 ];
 
-/// Calls that stay as they are: what they give is thrown, called, or without an end.
+/// Calls that are not wrapped: their result is thrown, called, or endless.
 const NOT_AROUND: &[&str] = &[
     "Exception.",
     "ex-info",
@@ -27,7 +27,7 @@ const NOT_AROUND: &[&str] = &[
     "repeatedly",
 ];
 
-/// What a call is put into; `_` is the call, `#` a number that makes names differ.
+/// Wrappers; `_` is the call, `#` a number that makes names unique.
 const FORMS: &[&str] = &[
     "(try _ (catch Exception e# :caught#))",
     "(try _ (catch ArithmeticException e# :math#) (catch Exception e# :other#))",
@@ -40,7 +40,7 @@ const FORMS: &[&str] = &[
     "(try (let [v# _] (if (coll? v#) (throw (ex-info \"coll\" {:v v#})) v#)) (catch Exception e# [:coll# (:v (ex-data e#))]))",
 ];
 
-/// The program with one to three of its calls put into such forms; None if it has none that can be.
+/// Wraps one to three calls of a program; None if it has no suitable call.
 ///
 /// ```
 /// use ptc_snapshots::tried::tried;
@@ -70,7 +70,7 @@ pub fn tried(source: &str, seed: u64) -> Option<String> {
     changed
 }
 
-/// Where calls of builtins stand that may be put into another form.
+/// Returns the positions of calls of builtins that may be wrapped.
 fn calls(source: &str) -> Vec<Span> {
     let arena = Bump::new();
     let mut found = Vec::new();
@@ -80,7 +80,7 @@ fn calls(source: &str) -> Vec<Span> {
     found
 }
 
-/// Adds the calls of a form; true if it holds a `recur`, which cannot leave a `try`.
+/// Adds the calls of a form; returns true if it contains a `recur`, which cannot leave a `try`.
 fn visit(form: &Form<'_>, found: &mut Vec<Span>) -> bool {
     let items = match form.kind {
         FormKind::List(items) => items,
@@ -101,6 +101,6 @@ fn visit(form: &Form<'_>, found: &mut Vec<Span>) -> bool {
     } else if !recurs && !NOT_AROUND.contains(&callee) && ptc_bytecode::lookup(callee).is_some() {
         found.push(form.span);
     }
-    // A `recur` starts its own function or loop again, and leaves nothing around that.
+    // A `recur` restarts its own function or loop, and does not leave the forms around that.
     recurs && !matches!(callee, "fn" | "loop" | "defn")
 }

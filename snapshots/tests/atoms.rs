@@ -1,4 +1,4 @@
-//! Atoms and volatiles: Clojure's answers within a run, and what is left of them outside.
+//! Atoms and volatiles: Clojure's answers within a run, and their values outside.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Grants, Limits, Node, Prelude, Runtime, Tools};
@@ -8,7 +8,7 @@ fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).unwrap().with_tools(tools)
 }
 
-/// The value of a program as it prints, or the reason of its failure with message and hint.
+/// Returns the printed value of a program, or its failure's reason with message and hint.
 fn told(source: &str) -> String {
     match runtime().eval(source, &Grants::new()) {
         Ok(outcome) => outcome.print().unwrap(),
@@ -137,7 +137,7 @@ fn outside_of_a_run_there_are_values() {
     assert!(failure.diagnostic().message.contains("#atom 1"), "{failure}");
 }
 
-/// Atoms that hold what holds them, directly and through others.
+/// Atoms that contain themselves, directly and through others.
 const CIRCLES: &[&str] = &[
     "(let [a (atom nil)] (reset! a a) a)",
     "(let [a (atom nil)] (reset! a [a]) a)",
@@ -161,7 +161,7 @@ fn nothing_goes_round_in_circles() {
     for source in CIRCLES {
         let outcome =
             runtime().eval(source, &Grants::new()).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
-        // Some of them unfold to more than anybody wants to see; that they end is enough.
+        // Some of them unfold to enormous texts; it is enough that they end.
         let _ = outcome.print();
         let _ = outcome.json();
         let _ = outcome.get::<serde_json::Value>();
@@ -189,7 +189,7 @@ fn nothing_goes_round_in_circles() {
             "(println x)",
             "(tool/echo {:x [1] :y (vector? [x])})",
         ] {
-            // Limits may be met, and nothing else.
+            // Only limits may be exceeded.
             if let Err(failure) = runtime()
                 .limits(Limits { fuel: 3_000_000, ..Limits::default() })
                 .eval(&format!("(let [x {source}] {program})"), &Grants::new())
@@ -201,7 +201,7 @@ fn nothing_goes_round_in_circles() {
                 );
             }
         }
-        // A later turn of a session sees it, and it can be kept again.
+        // A later turn of a session sees it, and it can be stored again.
         let mut session = runtime().session();
         session.eval(&format!("(def x {source})")).unwrap();
         session.eval("(def y [x])").unwrap();
@@ -236,10 +236,10 @@ fn a_session_keeps_values() {
     assert_eq!(eval("(def counter (let [n (atom 0)] (fn [] (swap! n inc)))) [(counter) (counter)]"), "[1 2]");
     let refused = eval("(counter)");
     assert!(refused.contains("`swap!`: expected an atom, got a number"), "{refused}");
-    // Large collections, and an atom that is a result.
+    // Large collections, and an atom as a result.
     assert_eq!(eval("(def m (zipmap (range 50) (map atom (range 50)))) (atom [1])"), "#atom [1]");
     assert_eq!(eval("[(get m 49) *1]"), "[49 [1]]");
-    // A function that finds itself through an atom still does. It cannot be changed any more.
+    // A function that finds itself through an atom still does, but can no longer be changed.
     assert_eq!(
         eval("(def f (let [me (atom nil)] (reset! me (fn [n] (if (< n 2) 1 (* n (@me (dec n))))))))"),
         "#'f"
@@ -249,7 +249,7 @@ fn a_session_keeps_values() {
     let refused = eval("(swap! loop-atom conj 1)");
     assert!(refused.contains("belongs to an earlier program"), "{refused}");
     assert_eq!(eval("(count @loop-atom)"), "1");
-    // Keys keep their places, so that they are found again.
+    // Keys keep their identity, so that they are found again.
     assert_eq!(eval("(def k (atom 1)) (def by {k :found [k] :too}) (def in #{k})"), "#'in");
     assert_eq!(eval("[(by k) (by [k]) (contains? in k) @k]"), "[:found :too true 1]");
 }
@@ -335,7 +335,7 @@ fn memory_and_work_are_paid_for() {
         reason("(let [a (atom nil)] (loop [] (reset! a (vec (range 100))) (recur)))"),
         "fuel_exceeded"
     );
-    // Garbage in atoms goes, and what shares them is shared again.
+    // Garbage in atoms is collected, and sharing is restored.
     assert_eq!(
         reason(
             "(let [a (atom nil) b [a]] (dotimes [i 3000] (reset! a (vec (range i (+ i 100))))) [(count @a) (= a (first b))])"

@@ -1,5 +1,5 @@
-//! Input nobody meant well: each ends as a typed error or the documented signal, in a few seconds,
-//! on a small stack, and the session goes on.
+//! Hostile input: each program ends with a typed error or the documented signal, in a few seconds, on a small
+//! stack, and the session continues.
 #![allow(missing_docs)]
 
 mod bad_input {
@@ -14,14 +14,14 @@ mod bad_input {
     use ptc_runtime::{Limits, Runtime, Session, Tools};
     use std::time::{Duration, Instant};
 
-    /// The least stack a host's thread is likely to have.
+    /// Smallest stack that a host's thread is likely to have, in bytes.
     const STACK: usize = 2 << 20;
 
-    /// Longer than any of these takes on a busy machine with a debug build; nothing may hang.
-    /// Collecting at every safepoint takes a while, and machines are shared: this only finds what never ends.
+    /// Time limit far above what any test needs on a busy machine in a debug build, also when collecting at
+    /// every safepoint. It only finds programs that never end.
     const PATIENCE: Duration = Duration::from_secs(600);
 
-    /// Stops that are documented for a program that wants too much.
+    /// Documented reasons for stopping a program that exceeds a limit.
     pub const TOO_MUCH: &[&str] =
         &["fuel_exceeded", "memory_exceeded", "stack_exceeded", "output_exceeded", "timeout"];
 
@@ -34,12 +34,12 @@ mod bad_input {
         });
     }
 
-    /// A runtime with these limits, in the mode of this run of the suite.
+    /// Returns a runtime with these limits, in this run's mode of the suite.
     pub fn limited(limits: Limits) -> Runtime {
         ptc_snapshots::runtime().limits(limits)
     }
 
-    /// A session that already knows something, with a tool that gives back its `x`.
+    /// A session with earlier definitions and a tool that returns its `x`.
     pub struct Victim {
         session: Session,
     }
@@ -52,7 +52,7 @@ mod bad_input {
             Victim { session }
         }
 
-        /// What a program gives: its printed value, or the reason of its failure.
+        /// Returns the printed value of a program, or the reason of its failure.
         pub fn tell(&mut self, source: &str) -> String {
             let start = Instant::now();
             let told = match self.session.eval(source) {
@@ -70,13 +70,13 @@ mod bad_input {
             told
         }
 
-        /// The program gives this value, or fails for this reason.
+        /// Asserts that the program gives this value, or fails for this reason.
         pub fn gives(&mut self, source: &str, wanted: &str) {
             let told = self.tell(source);
             assert_eq!(told, wanted, "{}", source.chars().take(200).collect::<String>());
         }
 
-        /// The program stops because it wants too much.
+        /// Asserts that the program stops by exceeding a limit.
         pub fn is_too_much(&mut self, source: &str) {
             let told = self.tell(source);
             let brief: String = told.chars().take(100).collect();

@@ -1,12 +1,12 @@
-//! Every row of the builtin table keeps its word: the example gives what stands behind `;=>`, and
-//! the arities of core functions are those of the table.
+//! Rows of the builtin table: each example gives the result after `;=>`, and core functions have the arities of
+//! the table.
 #![allow(missing_docs)]
 
 use ptc_bytecode::{BUILTINS, Body, decode};
 use ptc_runtime::{Grants, Limits, Runtime};
 use ptc_snapshots::{canon, runtime};
 
-/// What is wrong with the example of a row, if anything.
+/// Returns the problem of a row's example, if there is one.
 fn fault_of(runtime: &Runtime, example: &str) -> Option<String> {
     let Some((call, wanted)) = example.split_once(" ;=> ") else {
         return Some("the example has no `;=>`".into());
@@ -17,7 +17,7 @@ fn fault_of(runtime: &Runtime, example: &str) -> Option<String> {
         (Err(failure), _) => Some(failure.to_string()),
         (Ok(outcome), Some(reason)) => Some(format!("did not fail with {reason} but gave {outcome:?}")),
         (Ok(outcome), None) => match outcome.print() {
-            // Printed values are to be shown as they are, but the order of maps and sets is free.
+            // Values are compared as printed, but the order of maps and sets is free.
             Ok(got) if canon::same(&got, wanted) == Ok(true) => None,
             Ok(got) => Some(format!("gave {got}")),
             Err(fault) => Some(fault.to_diagnostic().to_text("")),
@@ -56,7 +56,7 @@ fn names_are_unique() {
     }
 }
 
-/// Given what it does not want, every builtin tells it in words a user knows: functions of the library's own stay inside.
+/// Checks the messages of all builtins for wrong arguments: internal functions of the library must not appear.
 #[test]
 fn messages_name_no_internals() {
     let runtime = runtime().limits(Limits { fuel: 100_000, ..Limits::default() });
@@ -84,8 +84,7 @@ fn messages_name_no_internals() {
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
-/// The compiler checks calls against the table, so the table must not promise other arities than
-/// the function has.
+/// The compiler checks calls against the table, so its arities must be those of the functions.
 #[test]
 fn core_functions_take_what_the_table_says() {
     let core = decode(ptc_preludes::core()).expect("the core library");

@@ -1,8 +1,8 @@
-//! Generated programs in the subset shared with Clojure: real Clojure gives the same answers, or an
-//! explanation says why not. What the reference page states of Clojure is asked of it too. Without a `clojure` command
+//! Generated programs in the subset shared with Clojure: real Clojure gives the same answers, or an explanation
+//! says why not. Statements of the reference page about Clojure are checked too. Without a `clojure` command
 //! nothing is compared.
 //!
-//! `PTC_CLOJURE_PROGRAMS` asks for more programs, `PTC_TEST_SEED` starts elsewhere.
+//! `PTC_CLOJURE_PROGRAMS` sets the number of programs, `PTC_TEST_SEED` the first seed.
 #![allow(missing_docs)]
 
 use ptc_bytecode::Limits;
@@ -15,7 +15,7 @@ use ptc_snapshots::setting;
 use ptc_snapshots::tried::tried;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Programs, one per line, that once showed a bug or needed an explanation.
+/// Programs, one per line, that once revealed a bug or needed an explanation.
 const ONCE_DIFFERENT: &str = include_str!("../clojure/programs.txt");
 
 struct Judges {
@@ -33,7 +33,7 @@ enum Verdict {
 impl Judges {
     fn judge(&mut self, source: &str) -> (Verdict, Answer, Answer) {
         let mine = ours(&mut self.subject, source);
-        // What runs into our limits would keep Clojure busy up to its own.
+        // Programs that exceed our limits would keep Clojure busy up to its own.
         let theirs = if mine == Answer::Slow { Answer::Slow } else { self.clojure.eval(source, &[]) };
         let is_internal = mine == Answer::Fault("internal_error".into());
         let verdict = if theirs == Answer::Slow {
@@ -66,7 +66,7 @@ fn clojure_answers_alike() {
     };
     let listed: Vec<String> = explanations().into_iter().map(|known| known.id).collect();
     assert_eq!(clojure.known(), listed, "explanations.clj and explanations.toml name the same rules");
-    // A program that ends, ends long before; one that does not is of no use here.
+    // Programs that end do so long before these limits; the others are of no use here.
     let limits = Limits { fuel: 2_000_000, ..Limits::default() };
     let mut judges = Judges { subject: Subject::new(ptc_snapshots::runtime().limits(limits)), clojure };
     let (start, programs) = (setting("PTC_TEST_SEED", 0), setting("PTC_CLOJURE_PROGRAMS", 300));
@@ -107,7 +107,7 @@ fn clojure_answers_alike() {
     assert!(values * 2 >= programs, "too many programs stop early: {values}");
 }
 
-/// Programs that stop on both sides, and some that do not, with calls put into `try`.
+/// Checks programs with calls wrapped in `try`, most of which stop on both sides.
 #[test]
 fn clojure_catches_alike() {
     let Some(clojure) = Clojure::start() else { return };
@@ -117,7 +117,7 @@ fn clojure_catches_alike() {
     let (mut asked, mut values, mut explained, mut slow, mut stories) = (0, 0, 0, 0, Vec::new());
     for seed in start..start + programs {
         let Some(source) = tried(&program(&bytes(seed)), seed) else { continue };
-        // A form may put text that is no number before these; they give nil for it here, and Clojure throws.
+        // A wrapper may pass strings that are not numbers to these; they return nil here, and Clojure throws.
         if source.contains("/parse") {
             continue;
         }
@@ -126,8 +126,8 @@ fn clojure_catches_alike() {
             (Verdict::Agreed { is_value }, ..) => values += u64::from(is_value),
             (Verdict::Slow, ..) => slow += 1,
             (Verdict::Explained(_), ..) => explained += 1,
-            // A vector is nil at an index it does not have, also when it is called. No generated program calls one
-            // otherwise: here a form that gives a vector may stand in the place of a function.
+            // Vectors return nil for a missing index, also when called. Generated programs never call one, but
+            // here a form that returns a vector may replace a function.
             (Verdict::Differs, Answer::Value(..), Answer::Fault(fault))
                 if fault.starts_with("IndexOutOfBoundsException") =>
             {
@@ -150,7 +150,7 @@ fn clojure_catches_alike() {
     assert!(asked * 2 >= programs && values * 2 >= asked, "{asked} programs, {values} values");
 }
 
-/// Whether Clojure answered as the reference states. Of a fault the class counts.
+/// Returns whether Clojure answered as the reference states; of a fault, only the class counts.
 fn is_as_stated(text: &str, answer: &Answer) -> bool {
     match (stated(text), answer) {
         (Answer::Fault(class), Answer::Fault(told)) => told.split(':').next() == Some(&class),
@@ -177,7 +177,7 @@ fn the_reference_states_what_clojure_answers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The strings in the vector that a program gives.
+/// Returns the strings in the vector that a program evaluates to.
 fn strings(clojure: &mut Clojure, program: &str) -> BTreeSet<String> {
     let Answer::Value(text, _) = clojure.eval(program, &[]) else { panic!("{program} gives no value") };
     let Ok(Printed::Vector(items)) = parse(&text) else { panic!("{program} gives no vector: {text}") };
@@ -209,7 +209,7 @@ fn the_list_of_names_is_that_of_clojure() {
     }
 }
 
-/// `PTC_BLESS=1` writes the table anew.
+/// Checks the table in the documentation; `PTC_BLESS=1` rewrites it.
 #[test]
 fn the_book_lists_every_explanation() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/internals/clojure.md");

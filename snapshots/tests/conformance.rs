@@ -1,6 +1,6 @@
-//! Every case of the corpus as a test of its own, against the strict list of known gaps.
+//! Cases of the corpus, each as a test of its own, against the strict list of known gaps.
 //!
-//! `PTC_BLESS_GAPS=1` writes the list anew and says how many cases pass.
+//! `PTC_BLESS_GAPS=1` rewrites the list and prints how many cases pass.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ptc_runtime::Runtime;

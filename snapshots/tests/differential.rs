@@ -1,6 +1,6 @@
-//! Generated programs: the runtime and the slow evaluator answer alike, and the runtime answers
-//! alike, for the same fuel, with optimisations on and off and collecting at every safepoint; and
-//! whether a function is mapped one by one or by `pmap` makes no difference.
+//! Generated programs: the runtime and the slow evaluator agree, the runtime gives one answer for one amount of
+//! fuel in every mode (optimised or not, collecting at every safepoint or not), and `pmap` gives the result of
+//! `map`.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Limits, Runtime};
@@ -9,7 +9,7 @@ use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle, Subject};
 use ptc_snapshots::setting;
 use ptc_snapshots::tried::tried;
 
-/// What a mode of the runtime did with a program.
+/// Outcome of a program in one mode of the runtime.
 #[derive(PartialEq, Debug)]
 struct Told {
     answer: Result<String, &'static str>,
@@ -22,7 +22,7 @@ struct Judges {
     evaluator: Evaluator,
 }
 
-/// Reasons that say how far a run got, not what the program means: the evaluator has other limits.
+/// Reasons that depend on how far a run got, not on the program's meaning: the evaluator has other limits.
 const LIMITS: &[&str] = &["fuel_exceeded", "memory_exceeded", "stack_exceeded", "output_exceeded"];
 
 fn base() -> Runtime {
@@ -42,8 +42,7 @@ impl Judges {
         Judges { modes, evaluator: Evaluator::default() }
     }
 
-    /// What is wrong with the answers to this program, if anything; and whether the evaluator had
-    /// an opinion.
+    /// Returns the disagreement about this program, if there is one; and whether the evaluator had an opinion.
     fn judge(&mut self, source: &str) -> (Option<String>, bool) {
         let mut told: Vec<(&str, Told)> = Vec::new();
         for (mode, subject) in &mut self.modes {
@@ -65,7 +64,7 @@ impl Judges {
     }
 }
 
-/// A program with some of its calls put into `try`; as it is if it has none.
+/// Wraps some calls of a program in `try`; returns it unchanged if it has none.
 fn trying(source: &str, seed: u64) -> String {
     tried(source, seed).unwrap_or_else(|| source.to_string())
 }
@@ -81,7 +80,7 @@ fn generated_programs_with_try_have_one_answer() {
         trying_ones += 1;
         let answers = |source: &str, judges: &mut Judges| judges.modes[0].1.eval(source);
         let answer = answers(&source, &mut judges);
-        // Recursion without an end takes minutes if garbage is collected at every step.
+        // Endless recursion takes minutes if garbage is collected at every step.
         if answer.as_ref().is_err_and(|reason| LIMITS.contains(reason)) {
             continue;
         }
@@ -93,7 +92,7 @@ fn generated_programs_with_try_have_one_answer() {
     assert!(trying_ones * 10 >= cases * 6 && catching * 100 >= cases, "{trying_ones}, {catching}");
 }
 
-/// Everything about a disagreement: the smallest program found, its code, all answers.
+/// Describes a disagreement: the smallest program found, its code, all answers.
 fn story(judges: &mut Judges, found: &[u8]) -> String {
     let small = shrink(found, |bytes| judges.judge(&program(bytes)).0.is_some());
     let source = program(&small);
@@ -128,7 +127,7 @@ fn generated_programs_have_one_answer() {
     assert!(values * 10 >= cases * 4, "too many programs stop early: {values}");
 }
 
-/// Every sequence function that `pmap` can stand for.
+/// Replaces `map` by `pmap` in a program.
 fn parallel(source: &str) -> String {
     source.replace("(map (", "(pmap (").replace("(map #", "(pmap #")
 }
@@ -138,7 +137,7 @@ fn what_is_mapped_one_by_one_and_in_parallel_is_the_same() {
     mapped_alike(|source, _| source);
 }
 
-/// A branch that fails is caught as what failed in it, where the program does not ask what that was.
+/// Checks that a failing branch is caught like its cause, if the program does not inspect the exception.
 #[test]
 fn what_catches_one_by_one_and_in_parallel_is_the_same() {
     mapped_alike(|source, seed| trying(&source, seed).replace("ArithmeticException", "Exception"));
@@ -157,7 +156,7 @@ fn mapped_alike(change: impl Fn(String, u64) -> String) {
         changed += 1;
         let (one, mut other) = (serial.eval(&source), beside.eval(&in_parallel));
         values += u64::from(one.is_ok());
-        // What goes wrong in a branch has a reason of its own, which names the branch.
+        // A failure in a branch has its own reason, which names the branch.
         if other == Err("pmap_error") && one.is_err() {
             other.clone_from(&one);
         }
@@ -165,7 +164,7 @@ fn mapped_alike(change: impl Fn(String, u64) -> String) {
         if [&one, &other].iter().any(|told| told.as_ref().is_err_and(|reason| LIMITS.contains(reason))) {
             continue;
         }
-        // What branches print is dropped.
+        // Prints of branches are dropped.
         assert_eq!(one, other, "seed {seed}\n{in_parallel}");
     }
     println!("{changed} of {cases} programs map something, {values} of them with a value");

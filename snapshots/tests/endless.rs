@@ -1,4 +1,4 @@
-//! Sequences without an end and transducers that remember, as a program sees them.
+//! Endless sequences and stateful transducers, as programs see them.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Grants, Limits};
@@ -129,7 +129,7 @@ fn all_of_one_is_an_error_at_once() {
     {
         assert!(result(program).ends_with(message), "{program}: {}", result(program));
     }
-    // Nothing is known about where a search ends: fuel and time are the limit.
+    // The end of a search is unknown: fuel and time are the limit.
     let limits = Limits { fuel: 100_000, ..Limits::default() };
     let failure = runtime().limits(limits).eval("(first (filter neg? (range)))", &Grants::new());
     assert_eq!(failure.unwrap_err().reason(), "fuel_exceeded");
@@ -182,7 +182,7 @@ fn memoized_functions_are_called_once_per_argument_list() {
     let outcome = runtime.eval(program, &Grants::new()).unwrap();
     assert_eq!(outcome.print().unwrap(), "[3 3 0 0 3]");
     assert_eq!(outcome.prints, ["[1 2]", "nil", "[2 1]"]);
-    // In a branch it still answers, from what was known before.
+    // In a branch it still works, with the results cached before.
     check(&[
         ("(def f (memoize inc)) (f 1) (pmap f [1 2 3])", "[2 3 4]"),
         (

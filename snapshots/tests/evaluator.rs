@@ -1,4 +1,4 @@
-//! A machine that is used again gives what a new one gives, whatever the records before were.
+//! Reused machines give the results of new ones, whatever ran before.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Evaluator, Grants, Limits, Tools};
@@ -13,7 +13,7 @@ const PROGRAM: &str = "
   {:id id :total total :tags (sort tags) :unit (:unit-price row) :again (= seen id)
    :more (assoc (select-keys row [:a :b :c]) :k (count (str (:text row))))})";
 
-/// Records of many shapes, with keys in several orders, some of them with a lot of text.
+/// Returns records of many shapes, with keys in several orders, some with long texts.
 fn records() -> Vec<Value> {
     let mut seed = 1u64;
     let mut next = move |n: u64| {

@@ -1,4 +1,4 @@
-//! `try`, `throw` and exceptions: what is caught, what never is, and what a host sees of the rest.
+//! `try`, `throw` and exceptions: catchable faults, uncatchable ones, and the host's view of uncaught ones.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Grants, Limits, Runtime, ToolError, Tools};
@@ -10,7 +10,7 @@ fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).unwrap().with_tools(tools)
 }
 
-/// The value of a program, or the reason of its failure with its message.
+/// Returns the value of a program, or its failure's reason with its message.
 fn told(runtime: &Runtime, source: &str) -> String {
     match runtime.eval(source, &Grants::new()) {
         Ok(outcome) => outcome.print().unwrap(),
@@ -98,7 +98,7 @@ fn what_nothing_catches_is_what_it_was() {
     let thrown = "(throw (ex-info \"no rows\" {:table \"orders\"}))";
     gives(thrown, "uncaught_exception: no rows {:table \"orders\"}");
     gives("(throw \"text\")", "type_error: `throw` takes an exception, but this is a string");
-    // A fault that goes through `finally`, or that is thrown again, keeps its kind, its hint and its place.
+    // A fault that passes through `finally`, or is rethrown, keeps its kind, its hint and its place.
     let plain = runtime().eval("(do (+ 1 nil))", &Grants::new()).err().unwrap();
     for source in ["(try (+ 1 nil) (finally 1))", "(try (+ 1 nil) (catch Exception e (throw e)))"] {
         let failure = runtime().eval(source, &Grants::new()).err().unwrap();

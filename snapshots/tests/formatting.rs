@@ -1,4 +1,4 @@
-//! Every program in the repository keeps its meaning when it is formatted, and formatting it again changes nothing.
+//! Formatting keeps the meaning of every program in the repository, and formatting again changes nothing.
 
 use ptc_bytecode::Limits;
 use ptc_compiler::{format, tokens};
@@ -11,19 +11,19 @@ fn limits() -> Limits {
     Limits { nesting: 256, source_bytes: 16 << 20, symbols: 1_000_000, ..Limits::default() }
 }
 
-/// What the reader makes of a text: tokens, and what is wrong with them.
+/// Returns the tokens of a text as the reader sees them.
 fn read(text: &str) -> Vec<String> {
     tokens(text, &limits()).0.into_iter().map(|(_, token)| token).collect()
 }
 
-/// Comments, wherever they stand.
+/// Returns all comments of a text.
 fn comments(text: &str) -> Vec<&str> {
     let pieces = ptc_compiler::pieces(text).into_iter();
     let comments = pieces.filter(|piece| piece.kind == ptc_compiler::PieceKind::Comment);
     comments.map(|piece| piece.span.text(text).trim_end()).collect()
 }
 
-/// True if the text was one that can be formatted.
+/// Checks the formatting of a text; returns whether it could be formatted.
 fn check(name: &str, text: &str) -> bool {
     let Ok(formatted) = format(text, &limits()) else { return false };
     assert_eq!(read(&formatted), read(text), "{name}: another program\n{formatted}");
@@ -47,7 +47,7 @@ fn programs_keep_their_meaning() {
                 folders.push(path);
             } else if name.ends_with(".clj") {
                 let text = std::fs::read_to_string(&path).expect("text");
-                // Those for real Clojure have marks that we do not read.
+                // Programs for real Clojure use syntax that our reader does not support.
                 let is_ours = !path.to_string_lossy().contains("clojure");
                 assert!(
                     check(&name, &text) || !is_ours || path.to_string_lossy().contains("bad_input"),
@@ -66,7 +66,7 @@ fn programs_keep_their_meaning() {
     }
 }
 
-/// Line breaks, blanks and commas of the input have no influence.
+/// Checks that line breaks, blanks and commas of the input do not affect the output.
 #[test]
 fn there_is_one_layout() {
     for case in cases() {

@@ -1,4 +1,4 @@
-//! The calls that led to an error: which functions, where they were called, and for which element.
+//! Calls that led to an error: the functions, the call sites, and the element.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Attach, Failure, Grants, Limits, Prelude, Runtime};
@@ -12,7 +12,7 @@ fn lines_of(failure: &Failure) -> Vec<String> {
     trace.as_ref().map(|trace| trace.lines(failure.source())).unwrap_or_default()
 }
 
-/// What is told of the calls, the same with and without optimisation.
+/// Returns the reported calls; asserts that optimisation does not change them.
 #[track_caller]
 fn lines(source: &str) -> Vec<String> {
     let told = |optimize| lines_of(&runtime().optimize(optimize).eval(source, &Grants::new()).err().unwrap());

@@ -1,6 +1,6 @@
-//! What each stage of the compiler makes of well-chosen programs, and of the core library.
+//! Output of each stage of the compiler for chosen programs and the core library.
 //!
-//! A difference is shown by the failing test; `INSTA_UPDATE=always` accepts it. Read it first.
+//! The failing test shows a difference; `INSTA_UPDATE=always` accepts it. Read it first.
 #![allow(missing_docs)]
 
 use ptc_bytecode::{Body, OPS, decode};
@@ -98,11 +98,11 @@ golden!(bytecode: check_bytecode => {
     long_call: LONG_CALL,
 });
 
-/// More locals than a window of registers holds, all in use to the end.
+/// A program with more locals than a window of registers holds, all in use to the end.
 const WIDE_FRAME: &str = include_str!("programs/wide_frame.clj");
 /// A vector and a map literal with more elements than one instruction takes.
 const LARGE_LITERAL: &str = include_str!("programs/large_literal.clj");
-/// More arguments than registers.
+/// A call with more arguments than registers.
 const LONG_CALL: &str = include_str!("programs/long_call.clj");
 
 golden!(preludes: check_prelude => {
@@ -141,7 +141,7 @@ fn every_core_file_has_a_listing() {
     assert_eq!(found, listed);
 }
 
-/// The listings are made file by file; what is embedded is compiled from all files at once.
+/// Compares code: the listings are made file by file, but the embedded library is compiled from all files at once.
 #[test]
 fn the_embedded_core_library_is_the_one_listed() {
     let embedded = decode(ptc_preludes::core()).unwrap();

@@ -1,5 +1,5 @@
-//! The architecture as tests: which crate may use which, no unsafe code, no file that grew past
-//! one idea, no wide circle of imports, nothing that only exists on the machine it was written on.
+//! Architecture tests: allowed dependencies between crates, no unsafe code, no file with more than one idea, no
+//! wide import circles, no paths of the machine it was written on.
 #![allow(missing_docs)]
 
 #[path = "layout/circles.rs"]
@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Who may use whom, all kinds of dependencies but those of tests; every crate may use `bytecode`,
-/// `cli` every crate but those of [`DEV_ONLY`], and those anything.
+/// Allowed dependencies of each crate, except for tests; every crate may use `bytecode`, `cli` may use every
+/// crate except [`DEV_ONLY`], and those may use any.
 const MAY_USE: &[(&str, &[&str])] = &[
     (TEST_KIT, &[]),
     ("bytecode", &[]),
@@ -32,24 +32,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// In build scripts; and what tests may use besides, to have a library at hand.
+/// Additional dependencies allowed in build scripts, and (`TESTS_MAY_USE`) in tests.
 const BUILD_MAY_USE: &[(&str, &[&str])] = &[("preludes", &["compiler"])];
 const TESTS_MAY_USE: &[(&str, &[&str])] = &[
     ("runtime", &["preludes"]),
-    // With the features that are off by default.
+    // The crate itself, with features that are off by default.
     (FACADE, &[FACADE]),
     ("model", &["contract"]),
     ("upstream", &["agent", "model", "preludes"]),
     ("mcp", &["preludes"]),
 ];
 
-/// The crate that hosts depend on, and the only one without the prefix `ptc-`.
+/// Name of the crate that hosts depend on, the only one without the prefix `ptc-`.
 const FACADE: &str = "ptc";
 
-/// Crates that use anything and are used by nothing.
+/// Crates that may use any crate and are used by none.
 const DEV_ONLY: &[&str] = &["benches", "snapshots", "fuzz"];
 
-/// What every test may use, and which itself uses nothing of ours.
+/// Crate that every test may use, and that uses none of our crates.
 const TEST_KIT: &str = "testkit";
 
 fn root() -> PathBuf {
@@ -70,7 +70,7 @@ fn allowed(table: &[(&str, &[&str])], user: &str, used: &str) -> bool {
     table.iter().any(|(name, may_use)| *name == user && may_use.contains(&used))
 }
 
-/// The folder of a package of ours.
+/// Returns the folder of one of our packages.
 fn folder_of(package: &Value) -> Option<&str> {
     let name = package.as_str()?;
     if name == FACADE { Some(name) } else { name.strip_prefix("ptc-") }
@@ -112,7 +112,7 @@ fn crates_use_each_other_as_the_graph_says() {
     assert!(wrong.is_empty(), "edges the graph does not have: {wrong:?}");
 }
 
-/// Every Rust file of ours with its path from the root.
+/// Returns all our Rust files, with their paths from the root.
 fn rust_files() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root()];
@@ -142,7 +142,7 @@ fn no_crate_allows_unsafe_code() {
             wrong.push(format!("{path} does not forbid unsafe code"));
         }
         for (n, line) in text.lines().enumerate() {
-            // Spelled so that this file does not find itself.
+            // Split so that this file does not match itself.
             let unsafe_word = concat!("un", "safe ");
             let after = line.split_once(unsafe_word).map(|(_, after)| after.trim_start());
             if after.is_some_and(|after| {
@@ -161,7 +161,7 @@ fn files_hold_one_idea() {
     let mut wrong = Vec::new();
     for (path, text) in rust_files() {
         let lines = text.lines().count();
-        // A longer file says in its first lines why it is one thing.
+        // A longer file must say in its first lines why it is one file.
         let excused = text.lines().take(12).any(|line| line.starts_with("//!") && line.contains("one file"));
         if lines > 900 && !excused && !tables.contains(&&*path) {
             wrong.push(format!("{path}: {lines} lines"));
@@ -174,11 +174,11 @@ fn files_hold_one_idea() {
     );
 }
 
-/// Files under version control, so that build results are not looked at.
+/// Checks only files under version control, because build results contain paths.
 #[test]
 fn no_file_knows_the_machine_it_was_written_on() {
     let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
-    // A source archive has no history to ask.
+    // A source archive has no version control.
     let Ok(output) = output else { return };
     let machine = root().to_string_lossy().into_owned();
     let home = std::env::var("HOME").unwrap_or_default();
@@ -188,7 +188,7 @@ fn no_file_knows_the_machine_it_was_written_on() {
     }
     let mut wrong = Vec::new();
     for path in String::from_utf8_lossy(&output.stdout).split('\0').filter(|path| !path.is_empty()) {
-        // Removed in the working tree, or not text.
+        // Skips files that are removed in the working tree, or are not text.
         let Ok(text) = std::fs::read_to_string(root().join(path)) else { continue };
         for (n, line) in text.lines().enumerate() {
             if marks.iter().any(|mark| line.contains(mark.as_str())) {

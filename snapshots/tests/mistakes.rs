@@ -1,4 +1,4 @@
-//! One slip in a right program must not give a wrong answer without a word, and a right program is not warned of.
+//! Slips in correct programs: they must not silently give a wrong answer, and correct programs get no warnings.
 
 use ptc_snapshots::mistakes::{Kind, Met, Tally, generated, right_programs, slips};
 use ptc_snapshots::runtime;

@@ -1,5 +1,5 @@
-//! The same programs in every mode: optimised or not, collecting at every safepoint or not. What
-//! they give, print and cost is the same.
+//! Programs in every mode: optimised or not, collecting at every safepoint or not. Their values, prints and
+//! costs are equal.
 #![allow(missing_docs)]
 
 use ptc_bytecode::BUILTINS;
@@ -7,7 +7,7 @@ use ptc_runtime::{Grants, Limits, Runtime, Tools};
 
 const PROGRAMS: &str = include_str!("modes/programs.clj");
 
-/// One per blank-line-separated paragraph.
+/// Returns the programs, which blank lines separate.
 fn programs() -> Vec<&'static str> {
     PROGRAMS.split("\n\n").map(str::trim).filter(|text| !text.is_empty()).collect()
 }
@@ -58,13 +58,13 @@ fn examples_of_the_builtin_table_are_the_same_in_every_mode() {
     check_all(&examples);
 }
 
-/// Records as no two programs have them: of several shapes, with and without the fields, some no records at all.
+/// Records of varied shapes, with and without the fields, some of them no records at all.
 const RECORDS: &str = r#"[{:a 5 :b "x" :c 1} {:b "x" :a 2.5} {:a nil :b "x"} {:b "x"} {:a 9 :b "y"} {:a 7 :b :x}
     {:a 12345678901234567890 :b "x"} {:a "s" :b "x"} {"a" 6 "b" "x"} {:a ##NaN :b "x"} {:a 5 :b ""} {}
     {:a 4 :b nil :c false} {:a -3 :b "x" :c true} {:a [1] :b "x"} {:a true :b ["x"]}
     {:a 8 :b "x" :d 0 :e 0 :f 0 :g 0 :h 0 :i 0 :j 0 :k 0 :l 0 :m 0 :n 0 :o 0 :p 0 :q 0 :r 0}]"#;
 
-/// Functions of a record that ask for one field after the other, and some that do more.
+/// Functions of a record that read one field after another, and some that do more.
 const TESTS: &[&str] = &[
     "(> (:a o) 4)",
     "(< (:a o) 4)",
@@ -95,7 +95,7 @@ const TESTS: &[&str] = &[
 fn records_are_chosen_alike_in_every_mode() {
     let mut sources = Vec::new();
     for test in TESTS {
-        // All of one shape, and of many in turn; from a vector of every form.
+        // Records of one shape, and of many in turn; in every representation of vectors.
         for rows in [
             "(repeat 200 {:a 5 :b \"x\" :c 1})",
             "(take 100 (cycle records))",

@@ -1,4 +1,4 @@
-//! Laws that hold for every value and every program.
+//! Properties that hold for every value and every program.
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ fn compiled(source: &str, optimize: bool) -> Option<Artifact> {
     compile(source, &Scope::default(), &Limits::default(), options).ok()
 }
 
-/// What is found becomes a named test rather than a line in a file of seeds.
+/// Returns settings without a file of seeds: failures found become named tests instead.
 fn settings(cases: u32) -> ProptestConfig {
     let cases = u32::try_from(setting("PTC_TEST_CASES", u64::from(cases))).unwrap_or(u32::MAX);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -34,7 +34,7 @@ fn some_bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(settings(400))]
 
-    /// What is printed reads back as an equal value that prints the same.
+    /// Printed data reads back as an equal value that prints the same.
     #[test]
     fn read_after_print_is_identity(bytes in some_bytes(120)) {
         let source = generate::datum(&bytes);
@@ -42,12 +42,12 @@ proptest! {
         prop_assert_eq!(eval(&printed), Ok(printed.clone()), "{}", source);
         let same = eval(&format!("[(= {source} {printed}) (= {source} {source})]"));
         prop_assert_eq!(same, Ok("[true true]".to_string()), "{}\n{}", source, printed);
-        // As keys, too: equal data hashes alike, wherever it was made.
+        // Also as keys: equal data has equal hashes, however it was made.
         let found = eval(&format!("(get {{{printed} :found}} {source})"));
         prop_assert_eq!(found, Ok(":found".to_string()), "{}\n{}", source, printed);
     }
 
-    /// The verifier takes whatever the compiler makes, in one form only.
+    /// The verifier accepts all output of the compiler, and encoding is unique.
     #[test]
     fn compiled_programs_verify_and_encode_one_way(bytes in some_bytes(400)) {
         let source = generate::program(&bytes);
@@ -56,13 +56,13 @@ proptest! {
             let encoded = encode(&artifact);
             prop_assert_eq!(&encoded, &encode(&compiled(&source, optimize).expect("compiles again")), "{}", source);
             let decoded = decode(&encoded).expect("decodes");
-            // By bytes, since a NaN among the constants is not equal to itself.
+            // By bytes, because a NaN among the constants is not equal to itself.
             prop_assert_eq!(&encode(&decoded), &encoded, "{}", source);
             prop_assert!(verify(decoded).is_ok(), "{} does not verify", source);
         }
     }
 
-    /// Any text compiles or is refused; nothing it does is a bug of ours.
+    /// Any text compiles or is refused, without an internal error.
     #[test]
     fn any_text_is_an_answer(text in "[()\\[\\]{}#\"'\\\\:;%&^@~` a-z0-9./+*<>=!?_-]{0,60}") {
         let told = RUNTIME.eval(&text, &Grants::new());
@@ -70,7 +70,7 @@ proptest! {
     }
 }
 
-/// Everything a host can tell of a run.
+/// Everything a host can observe of a run.
 #[derive(PartialEq, Clone, Debug)]
 struct Told {
     answer: Result<String, (&'static str, String)>,
@@ -98,14 +98,14 @@ fn with_fuel(source: &str, fuel: u64) -> Told {
     told(RUNTIME.clone().limits(limits).eval(source, &Grants::new()))
 }
 
-/// The same fuel stops at the same place; enough fuel, or more, gives the answer.
+/// Checks that equal fuel stops at the same place, and that enough fuel, or more, gives the answer.
 fn check_fuel(source: &str, points: u64) {
     let whole = with_fuel(source, 1_000_000);
     let is_out = |told: &Told| told.answer.as_ref().is_err_and(|(reason, _)| *reason == "fuel_exceeded");
     if is_out(&whole) {
         return;
     }
-    // What a value took is enough for it. A fault may come while a native is still being paid for.
+    // The fuel that a value took is enough for it. A fault may come while a native is still being paid for.
     if whole.answer.is_ok() {
         assert_eq!(with_fuel(source, whole.fuel), whole, "{source}\nwith just the fuel it takes");
     }
@@ -114,8 +114,8 @@ fn check_fuel(source: &str, points: u64) {
     for fuel in (0..=whole.fuel).step_by(usize::try_from(step).expect("small")).chain([whole.fuel + 10_000]) {
         let stopped = with_fuel(source, fuel);
         assert_eq!(with_fuel(source, fuel), stopped, "{source}\nstops elsewhere with {fuel} fuel");
-        // Once there is an answer, it stays. An error is told though fuel may not cover the operation it ended, and
-        // then takes what is left.
+        // Once there is an answer, it stays. An error is reported even if fuel does not cover the operation it
+        // ended, and then uses up the rest.
         answered |= !is_out(&stopped);
         let wanted = Told {
             fuel: if whole.answer.is_ok() { whole.fuel } else { whole.fuel.min(fuel) },
@@ -139,7 +139,8 @@ proptest! {
     }
 }
 
-/// Steps short of a whole unit of fuel are free, also where an operation asks on its way whether fuel still covers it.
+/// Checks that steps short of a whole unit of fuel are free, also if an operation checks on its way whether
+/// fuel still covers it.
 #[test]
 fn steps_short_of_a_unit_are_free() {
     check_fuel("(+ (/ -9223372036854775808 -1) 0 0)", 100);
@@ -167,7 +168,7 @@ fn answers(session: &mut Session, source: &str) -> String {
     }
 }
 
-/// Whatever ends a program, the session is as before it, and goes on.
+/// Checks that a session is unchanged and usable after any abnormal end of a program.
 #[test]
 fn an_interrupted_session_is_intact() {
     let limits = Limits { fuel: 20_000_000, timeout_ms: 60_000, stack_bytes: 1_000_000, ..Limits::default() };
@@ -198,7 +199,7 @@ fn an_interrupted_session_is_intact() {
         (&small, Grants::new(), "(def x :lost) (fail {:x x})", "fail"),
     ];
     for (runtime, grants, source, reason) in cases {
-        // To get there, every safepoint would look at more and more: quadratic.
+        // Collecting visits ever more data at every safepoint: quadratic.
         if is_stress() && matches!(reason, "memory_exceeded" | "stack_exceeded") {
             continue;
         }

@@ -1,5 +1,5 @@
-//! The page on Clojure: its table covers every name of Clojure, its examples hold, what is absent is refused with a
-//! way out, and the page is fresh. `tests/clojure.rs` asks Clojure itself.
+//! The page on Clojure: its table covers every name of Clojure, its examples hold, absent names are refused
+//! with a replacement, and the page is up to date. `tests/clojure.rs` checks it against Clojure itself.
 //!
 //! `PTC_BLESS=1 cargo test -p ptc-snapshots --test reference` rewrites the page.
 #![allow(missing_docs)]
@@ -12,7 +12,7 @@ use ptc_snapshots::clojure::reference::{Row, SYNTAX, Status, names, sections, st
 use ptc_snapshots::oracle::Subject;
 use std::collections::BTreeSet;
 
-/// The rows that are names.
+/// Returns the rows that are names.
 fn named() -> Vec<Row> {
     let sections = sections().into_iter().filter(|section| section.title != SYNTAX);
     sections.flat_map(|section| section.rows).filter(|row| row.status != Status::Rule).collect()
@@ -51,7 +51,7 @@ fn every_example_gives_the_stated_answer() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Words of a program, as names are written in it.
+/// Returns the words of a program, as names are written in it.
 fn words(program: &str) -> Vec<&str> {
     program.split(|c: char| c.is_whitespace() || "()[]{}@\"".contains(c)).map(strip).collect()
 }
@@ -105,7 +105,7 @@ fn what_is_absent_is_refused_with_a_way_out() {
     assert!(wrong.is_empty(), "add a hint to compiler/src/suggest/foreign.rs:\n{}", wrong.join("\n"));
 }
 
-/// A hint that names a function nobody has sends its reader from one error to the next.
+/// Checks that hints name existing functions: otherwise they would lead from one error to the next.
 #[test]
 fn what_stands_instead_is_there() {
     let runtime = ptc_snapshots::runtime();

@@ -1,5 +1,5 @@
-//! A run suspended anywhere, written to bytes, loaded and resumed gives what an uninterrupted run
-//! gives: in one process at every point, in a new process at three points per program.
+//! Suspended runs: written to bytes, loaded and resumed, a run gives the result of an uninterrupted one; in one
+//! process at every point, in a new process at three points per program.
 #![allow(missing_docs)]
 
 use ptc_runtime::{CallId, Datum, Grants, Limits, Node, PendingCall, Run, Runtime, Step, ToolError};
@@ -7,8 +7,8 @@ use ptc_snapshots::generate::{asking_program, bytes};
 use ptc_snapshots::tried::tried;
 use ptc_snapshots::{runtime, setting};
 
-/// Programs over the tools `id` (answers its `x`), `twice` (its `x` doubled), `rows` (a vector of
-/// maps) and `bad` (an error), and over the granted `data/items`.
+/// Programs that use the tools `id` (returns its `x`), `twice` (its `x` doubled), `rows` (a vector of maps) and
+/// `bad` (an error), and the granted `data/items`.
 const PROGRAMS: &[&str] = &[
     // Calls in straight code, in arguments, in literals.
     "(tool/id {:x 1})",
@@ -57,7 +57,7 @@ const PROGRAMS: &[&str] = &[
     "(defn f [n] (if (= n 0) (tool/bad {}) (+ (tool/id {:x n}) (f (- n 1))))) (try (f 3) (catch Exception e (tool/id {:x :down})))",
     "(pmap (fn [i] (try (if (odd? i) (tool/bad {}) (tool/id {:x i})) (catch Exception e (tool/id {:x :odd})))) (range 4))",
     "(try (pmap (fn [i] (if (= i 2) (tool/bad {}) (tool/id {:x i}))) (range 4)) (catch Exception e (tool/id {:x (:index (ex-data e))})))",
-    // Inside the steps of endless sequences, and between what transducers remember.
+    // Inside the steps of endless sequences, and between steps of stateful transducers.
     "(take 4 (iterate (fn [x] (tool/twice {:x x})) 1))",
     "(nth (iterate (fn [x] (tool/twice {:x x})) 1) 5)",
     "(first (drop 2 (map (fn [x] (tool/id {:x x})) (range))))",
@@ -81,16 +81,16 @@ const PROGRAMS: &[&str] = &[
     "(let [a (atom 10) as (pmap (fn [x] (let [own (atom (tool/id {:x x}))] [own own a])) [1 2])] (swap! (ffirst as) inc) [as (map (fn [[x y z]] [(= x y) (= z a)]) as)])",
     "(let [a (atom 10)] (try (pmap (fn [x] (tool/id {:x 1}) (swap! a inc)) [1 2]) (catch Exception e [(ex-message e) (tool/id {:x @a})])))",
     "(let [a (atom 10)] (pmap (fn [x] (tool/id {:x 1}) (swap! a inc)) [1 2]))",
-    // Granted data, which a snapshot names and does not copy.
+    // Granted data, which a snapshot refers to without copying it.
     "(map (fn [item] (+ (:price item) (tool/id {:x 1}))) data/items)",
     "(let [first-item (nth data/items 0)] [(tool/id {:x 1}) first-item (:tags first-item)])",
     "(reduce (fn [acc item] (conj acc (tool/id {:x (:name item)}))) #{} data/items)",
-    // Large maps and sets that entries were removed from, left in the middle.
+    // Large maps and sets after removals, suspended in the middle of an iteration.
     "(let [m (dissoc (into {} (map (fn [i] [i i]) (range 20))) 0 3 4)] (for [[k v] m] (tool/id {:x k})))",
     "(let [m (apply dissoc (into {} (map (fn [i] [i i]) (range 20))) (range 9))] (map (fn [[k v]] (tool/id {:x v})) m))",
     "(let [s (disj (set (range 20)) 0 3 4)] (map (fn [x] (tool/id {:x x})) s))",
     "(let [s (disj (set (range 20)) 0 3 4)] [(tool/id {:x 1}) (conj s 3 20) (contains? s 3) (= s (set (seq s)))])",
-    // A fault that names an item whose function has forgotten it.
+    // A fault that names an item which its function no longer holds.
     "(group-by (fn [x] (+ (when (tool/id {:x false}) 1) 1)) [17 18])",
     "(sort-by (fn [x] (let [y (tool/id {:x x})] (+ y nil))) #{[1 \"a\"]})",
     "(sort-by (fn [e] (+ (tool/id {:x 1}) nil)) {:k [1 2]})",
@@ -108,7 +108,7 @@ const PROGRAMS: &[&str] = &[
     "(pmap tool/id [{:x 1} {:x [2 3]}])",
     "(pmap (fn [item] [(:name item) (tool/id {:x (:price item)})]) data/items)",
     "(defn slow [x] (if (< x 2) x (tool/id {:x x}))) (pmap slow [1 2 3 1])",
-    // What is being built when the branches start, in an arena that is lent to them.
+    // Values under construction when the branches start, in an arena that is lent to them.
     "(for [a [1 2 3]] (pmap (fn [x] (tool/twice {:x x})) [a 10]))",
     "(map (fn [a] (count (pmap (fn [x] (tool/id {:x x})) (range a)))) [1 2 3])",
     "(pmap (fn [a] (for [b [1 2]] (pmap (fn [c] (tool/id {:x [a b c]})) [7 8]))) [10 20])",
@@ -127,7 +127,7 @@ fn grants() -> Grants {
     Grants::new().json("items", ITEMS).expect("items")
 }
 
-/// What the tool answers: found in the arguments as they stand in flat form.
+/// Answers a call from its arguments in flat form.
 fn answer(call: &PendingCall) -> Result<Datum, ToolError> {
     let nodes = call.args.nodes();
     let x = || {
@@ -162,12 +162,12 @@ fn answer(call: &PendingCall) -> Result<Datum, ToolError> {
     }
 }
 
-/// Everything a user would notice of how a run ended.
+/// Returns everything a user would notice about the end of a run.
 fn told(step: Step) -> String {
     match step {
         Step::Done(Ok(outcome)) => format!(
             "{} returned={} prints={:?} fuel={} calls={}",
-            // Too long to be shown is an answer too.
+            // A value too long to print is an outcome too.
             outcome.print().unwrap_or_else(|fault| format!("{fault:?}")),
             outcome.returned,
             outcome.prints,
@@ -188,8 +188,8 @@ fn resume(run: &mut Run, call: &PendingCall) {
     run.answer(&call.id, answer(call).map(Into::into)).expect("resume");
 }
 
-/// Runs to the end, answering one call at a time, the last in flight first. `visit` may replace the
-/// run whenever it waits.
+/// Runs to the end, answering one call at a time, the last one in flight first. `visit` may replace the run
+/// whenever it waits.
 fn drive(mut run: Run, mut visit: impl FnMut(usize, Run) -> Run) -> (String, usize) {
     let mut points = 0;
     loop {
@@ -221,7 +221,7 @@ fn resumed_runs_end_as_uninterrupted_ones() {
             let bytes = run.snapshot().unwrap_or_else(|failure| panic!("{source}\n{failure}"));
             runtime.load(&bytes, &grants()).unwrap_or_else(|failure| panic!("{source}\n{failure}"))
         };
-        // At each point alone, and at all of them one after the other.
+        // At each point alone, and at all of them in turn.
         for at in 0..points {
             let (got, _) =
                 drive(start(&runtime, source), |point, run| if point == at { reload(run) } else { run });
@@ -282,7 +282,7 @@ fn a_snapshot_of_a_loaded_run_is_the_same_again() {
     }
 }
 
-/// The child half of the next test: loads a snapshot from standard input and runs it to its end.
+/// Child half of the next test: loads a snapshot from standard input and runs it to its end.
 #[test]
 fn child_process_of_the_test_below() {
     use std::io::Read;
@@ -351,7 +351,7 @@ fn damaged_snapshots_are_refused() {
     for at in 8..bytes.len() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 0x10;
-        // A changed source text is not code; everything behind it is covered by the hash.
+        // A changed source text is not code; everything after it is covered by the hash.
         if let Ok(mut run) = runtime.load(&flipped, &grants()) {
             run.step();
         }

@@ -1,10 +1,10 @@
-//! A field that a run looks up and never finds is told with the result: the same in every mode, in branches, and
-//! after a run was written to bytes.
+//! Warnings about fields that a run looks up and never finds: equal in every mode, in branches, and after a run
+//! was written to bytes.
 
 use ptc_runtime::{Grants, Runtime, Step, warning_lines};
 use ptc_snapshots::runtime;
 
-/// What a program is warned of in a line each, for each way to run it. `tool/rows` answers with two maps.
+/// Returns the warnings of a program as lines, for each way to run it. `tool/rows` returns two maps.
 fn every_way(program: &str) -> Vec<Vec<String>> {
     let modes = [(true, false), (false, false), (true, true)];
     let modes = modes.map(|(optimize, stress)| runtime().optimize(optimize).stress(stress));
@@ -60,7 +60,7 @@ fn what_is_never_found() {
         "(filter (fn [r] (= 3 (:totl r))) (concat (tool/rows {}) (tool/rows {})))",
         &["`:totl` was not found in any map (line 1, column 23)"],
     );
-    // Also where it made the program fail.
+    // Also if it made the program fail.
     check("(reduce + (map :totl (tool/rows {})))", &["`:totl` was not found in any map (line 1, column 16)"]);
 }
 
@@ -74,7 +74,7 @@ fn in_branches() {
         "(pmap (fn [n] (map :totl (tool/rows {:n n}))) [1 2 3])",
         &["`:totl` was not found in any map (line 1, column 20)"],
     );
-    // One branch found it.
+    // One of the branches found the field.
     check("(pmap (fn [r] (:note r)) (tool/rows {}))", &[]);
     check("(pmap (fn [n] (map :note (tool/rows {:n n}))) [1 2 3])", &[]);
 }
@@ -90,7 +90,7 @@ fn what_is_found_or_need_not_be() {
     check("(filter #(contains? % :totl) (tool/rows {}))", &[]);
     check("(get (group-by :total (tool/rows {})) :totl)", &[]);
     check("(map (fn [r] (if (:vip r) (:vip r) 1)) (tool/rows {}))", &[]);
-    // Nothing was looked up, or in maps that have nothing at all.
+    // Nothing was looked up, or only in maps without any entry.
     check("(map :totl [])", &[]);
     check("(:totl (into {} []))", &[]);
     check("(if (empty? (tool/rows {})) (:totl (json/parse-string \"{}\")) 1)", &[]);

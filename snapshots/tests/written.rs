@@ -1,6 +1,6 @@
-//! Programs as a model writes them for an agent's task, from the guide alone. Each `NAME.clj` in
-//! `written/` has `NAME.out`, what it prints and then its value; `NAME.data.json`, the granted data;
-//! and `NAME.tools.json`, the granted tools with the calls they answer.
+//! Programs as a model writes them for an agent's task, from the guide alone. Each `NAME.clj` in `written/` has
+//! `NAME.out`, its prints and then its value; `NAME.data.json`, the granted data; and `NAME.tools.json`, the
+//! granted tools with the calls they answer.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Grants, ToolError, Tools};
@@ -17,7 +17,7 @@ fn programs() -> Vec<PathBuf> {
     paths
 }
 
-/// The members of a JSON file beside the program; none if there is no file.
+/// Returns the members of a JSON file next to the program; none if there is no file.
 fn members(program: &Path, extension: &str) -> Vec<(String, Value)> {
     let Ok(text) = std::fs::read_to_string(program.with_extension(extension)) else { return Vec::new() };
     let json: Value = serde_json::from_str(&text).expect("JSON");
@@ -31,7 +31,7 @@ fn grants(program: &Path) -> Grants {
         .fold(Grants::new(), |grants, (name, value)| grants.json(&name, &value.to_string()).expect("data"))
 }
 
-/// Tools that answer the listed calls and fail on any other.
+/// Returns tools that answer the listed calls and fail on any other.
 fn tools(program: &Path) -> Tools {
     members(program, "tools.json").into_iter().fold(Tools::new(), |tools, (name, calls)| {
         tools.with(&name, move |args| {
@@ -43,7 +43,7 @@ fn tools(program: &Path) -> Tools {
     })
 }
 
-/// What the program prints, then its value or its error.
+/// Returns the prints of a program, then its value or its error.
 fn told(program: &Path) -> String {
     let source = std::fs::read_to_string(program).expect("a program");
     let (mut lines, last) = match runtime().with_tools(tools(program)).eval(&source, &grants(program)) {

@@ -1,4 +1,4 @@
-//! A server over HTTP whose answers are a closure.
+//! An HTTP server whose answers come from a closure.
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -6,26 +6,26 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// The header of an answer of JSON.
+/// Header of JSON answers.
 pub const JSON: (&str, &str) = ("Content-Type", "application/json; charset=utf-8");
 
-/// What a client sent.
+/// A request from a client.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// `GET` and the like.
+    /// Method, such as `GET`.
     pub method: String,
-    /// The target, with its query.
+    /// Target, with its query.
     pub path: String,
-    /// Request line and headers as they came.
+    /// Request line and headers, unparsed.
     pub head: String,
-    /// Headers by their names in small letters.
+    /// Headers by lower-case names.
     pub headers: HashMap<String, String>,
-    /// Null if it is not JSON.
+    /// Body; null if it is not JSON.
     pub body: Value,
 }
 
-/// Starts a server; gives its address, without a slash at the end. The closure writes the answer and says whether the
-/// connection stays open for another request.
+/// Starts a server and returns its address, without a trailing slash. The closure writes the answer and returns whether
+/// the connection stays open for another request.
 pub fn serve(answer: impl Fn(&Request, &mut TcpStream) -> bool + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -44,7 +44,7 @@ pub fn serve(answer: impl Fn(&Request, &mut TcpStream) -> bool + Send + Sync + '
     format!("http://{address}")
 }
 
-/// The next request of a connection. None at its end, and for what is not HTTP.
+/// Reads the next request of a connection. None at its end, and for anything other than HTTP.
 pub fn read(reader: &mut impl BufRead) -> Option<Request> {
     const GREETING_OF_TLS: u8 = 0x16;
     if matches!(reader.fill_buf().ok()?.first(), None | Some(&GREETING_OF_TLS)) {
@@ -71,14 +71,14 @@ pub fn read(reader: &mut impl BufRead) -> Option<Request> {
     Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or_default(), head })
 }
 
-/// Writes a whole answer; false if nobody is there any more.
+/// Writes a whole answer; returns false if the client is gone.
 pub fn write(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], body: &str) -> bool {
     let mut text = head(status, headers);
     text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
     stream.write_all(text.as_bytes()).is_ok()
 }
 
-/// The start of an answer up to and with these headers.
+/// Returns the start of an answer, up to and including these headers.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> String {
     let lines = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
     format!("HTTP/1.1 {status} Some\r\n{}", lines.collect::<String>())

@@ -1,8 +1,9 @@
-//! Fake servers that the tests of several crates share: a server over HTTP whose answers are a closure, a provider of
-//! models that speaks every format and misbehaves as it is told to, and the messages of an MCP server.
+//! Fake servers that the tests of several crates share: an HTTP server whose answers come from a closure, a model
+//! provider that speaks every format and misbehaves on request, and messages of an MCP server.
 //!
-//! It is not a server to build on: it reads just what our clients and those of the providers send, on a thread per connection, and lives until
-//! the process ends. A model that answers from a list, without HTTP, is `ptc_model::Scripted`.
+//! Only for tests: the HTTP server reads just what our clients and those of the providers send, with a thread per
+//! connection, and lives until the process ends. For a model that answers from a list, without HTTP, use
+//! `ptc_model::Scripted`.
 //!
 //! ```
 //! use ptc_testkit::http;

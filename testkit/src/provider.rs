@@ -1,4 +1,4 @@
-//! A provider of models: it gives the answers of a list, whole or broken, and keeps what it was asked.
+//! A fake model provider: gives the answers of a list, whole or broken, and records its requests.
 
 use crate::http::{self, Request};
 use crate::talk;
@@ -10,32 +10,32 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What one connection gets.
+/// Answer to one connection.
 #[derive(Clone)]
 pub enum Answer {
-    /// These bytes, then the end.
+    /// These bytes, then the end of the connection.
     Bytes(Vec<u8>),
-    /// These bytes, then nothing, and no end.
+    /// These bytes, then silence without an end.
     Stuck(Vec<u8>),
-    /// These bytes one after the other, with a pause before each.
+    /// These chunks one after the other, with a pause before each.
     Slow(Vec<Vec<u8>>),
-    /// What the last message says, as Anthropic would say it.
+    /// The text of the last message, in Anthropic's format.
     Echo,
-    /// This reply, in the format of the request, by events if it asks for them.
+    /// This reply, in the format of the request, in events if requested.
     Says(Reply),
-    /// These bytes, then the second ones until the client has gone.
+    /// The first bytes, then the second ones until the client is gone.
     Endless(Vec<u8>, Vec<u8>),
 }
 
-/// A provider that listens.
+/// A running provider.
 pub struct Provider {
-    /// Where its API begins.
+    /// Base URL of its API.
     pub url: String,
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Provider {
-    /// One that gives these answers, one per connection, and hangs up when it has no more.
+    /// Starts a provider that gives these answers, one per connection, and then hangs up.
     pub fn start(answers: impl IntoIterator<Item = Answer>) -> Provider {
         let answers = Mutex::new(VecDeque::from_iter(answers));
         let next = move |_: &Request| answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -44,8 +44,8 @@ impl Provider {
         provider
     }
 
-    /// One that any client can talk to, as [`talk`] says. Its API begins at the root, whatever comes before the part
-    /// that says the format.
+    /// Starts a provider that any client can talk to, as [`talk`] describes. Its API begins at the root, whatever
+    /// precedes the part of the path that names the format.
     pub fn talking() -> Provider {
         Provider::answering(|request| Some(talk::answer(request)))
     }
@@ -55,7 +55,7 @@ impl Provider {
         let log = Arc::clone(&asked);
         let url = http::serve(move |request, stream| {
             let answer = {
-                // Requests and answers are in the same order.
+                // The lock keeps requests and answers in the same order.
                 let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
                 log.push(request.clone());
                 next(request)
@@ -68,14 +68,14 @@ impl Provider {
         Provider { url, asked }
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn asked(&self) -> Vec<Request> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Answer {
-    /// A client that goes before it has everything is no error here.
+    /// Sends the answer. A client that leaves early is no error here.
     fn give(self, request: &Request, stream: &mut TcpStream) {
         match self {
             Answer::Echo => {
@@ -97,7 +97,7 @@ impl Answer {
             }
             Answer::Stuck(bytes) => {
                 let _ = stream.write_all(&bytes);
-                // Ends when the client hangs up.
+                // Returns when the client hangs up.
                 let _ = stream.read(&mut [0; 1]);
             }
             Answer::Endless(first, more) => {
@@ -108,7 +108,7 @@ impl Answer {
     }
 }
 
-/// A reply as the request wants it.
+/// Answers with a reply in the form that the request asks for.
 fn says(reply: &Reply, request: &Request) -> Answer {
     let Some(wire) = Wire::of(request) else { return json(404, &Value::Null) };
     if !wire.is_streamed(request) {
@@ -118,39 +118,39 @@ fn says(reply: &Reply, request: &Request) -> Answer {
     Answer::Bytes([stream_head(wire), events, wire.last_frame().to_vec()].concat())
 }
 
-/// The head of an answer by events of a format.
+/// Returns the head of an answer in events, for a format.
 pub fn stream_head(wire: Wire) -> Vec<u8> {
     head(200, &format!("content-type: {}\r\n", wire.stream_type()))
 }
 
-/// The head of an answer with these lines of headers; its body ends with the connection.
+/// Returns the head of an answer with these header lines; its body ends with the connection.
 pub fn head(status: u16, headers: &str) -> Vec<u8> {
     format!("{}{headers}\r\n", http::head(status, &[("connection", "close")])).into_bytes()
 }
 
-/// A whole answer of JSON.
+/// Returns a whole JSON answer.
 pub fn json(status: u16, body: &Value) -> Answer {
     with_headers(status, "", &body.to_string())
 }
 
-/// A whole answer that says it is JSON.
+/// Returns a whole answer with the JSON content type and these headers.
 pub fn with_headers(status: u16, headers: &str, body: &str) -> Answer {
     let headers = format!("content-type: application/json\r\ncontent-length: {}\r\n{headers}", body.len());
     Answer::Bytes([head(status, &headers), body.as_bytes().to_vec()].concat())
 }
 
-/// The head of an answer by events.
+/// Returns the head of an answer in server-sent events.
 pub fn event_head() -> Vec<u8> {
     head(200, "content-type: text/event-stream\r\n")
 }
 
-/// Events, each with its name as Anthropic and Responses write it.
+/// Formats events, each with its name, as Anthropic and Responses do.
 pub fn named_events(events: &[Value]) -> Vec<u8> {
     let line = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("x"));
     events.iter().map(line).collect::<String>().into_bytes()
 }
 
-/// An answer by these events.
+/// Returns an answer of these events.
 pub fn stream_of(events: Vec<u8>) -> Answer {
     Answer::Bytes([event_head(), events].concat())
 }

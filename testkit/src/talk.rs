@@ -1,5 +1,5 @@
-//! A conversation with a model that does what it is told, in every format. Clients that nobody here wrote talk to it,
-//! and so do ours: it refuses what the real providers refuse.
+//! A conversation with an obedient model, in every format. The providers' own clients talk to it as well as ours: it
+//! refuses what the real providers refuse.
 //!
 //! | The last message of the user | What it does |
 //! |---|---|
@@ -8,21 +8,21 @@
 //! | `Fail 529 …` | an error with that status |
 //! | anything else | says it back |
 //!
-//! Behind words of its own it goes on, and is cut again.
+//! A conversation that ends with the model's own text is continued, and cut again.
 //!
-//! If thoughts are asked for, it thinks first, and behind a call it wants its thought back with the result.
+//! If thoughts are requested, the model thinks first; after a call, its thought must come back with the result.
 
 use crate::http::Request;
 use crate::provider::{Answer, json};
 use crate::wire::{End, Reply, Wire};
 use serde_json::{Value, json as value};
 
-/// The signature of its thoughts, as the base64 that some clients decode.
+/// Signature of the thoughts, as base64, which some clients decode.
 pub const SIGNATURE: &str = "c2lnbmVk";
-/// What it thinks.
+/// Text of the thoughts.
 pub const THOUGHT: &str = "Tea is green.";
 
-/// The answer to a request.
+/// Returns the answer to a request.
 pub fn answer(request: &Request) -> Answer {
     let Some(wire) = Wire::of(request) else {
         return json(404, &value!({"error": {"message": "there is no such path"}}));
@@ -34,7 +34,7 @@ pub fn answer(request: &Request) -> Answer {
     let body = &request.body;
     let version = request.headers.get("anthropic-version");
     if wire == Wire::Anthropic && version.is_some_and(|version| version != "2023-06-01") {
-        // What the version that follows has taken out.
+        // Parameters that the following version removed.
         if let Some(name) = ["temperature", "top_p", "top_k"].iter().find(|name| body.get(**name).is_some()) {
             return refused(400, "invalid_request_error", &format!("{name}: no such parameter"));
         }
@@ -74,7 +74,7 @@ pub fn answer(request: &Request) -> Answer {
 fn has_key(wire: Wire, request: &Request) -> bool {
     let has = |name: &str| request.headers.get(name).is_some_and(|value| !value.is_empty());
     match wire {
-        // Newer clients of theirs send a bearer.
+        // Anthropic's newer clients send a bearer token.
         Wire::Anthropic => (has("x-api-key") || has("authorization")) && has("anthropic-version"),
         Wire::Chat | Wire::Responses => has("authorization"),
         Wire::Gemini => has("x-goog-api-key"),
@@ -82,7 +82,7 @@ fn has_key(wire: Wire, request: &Request) -> bool {
     }
 }
 
-/// The last message.
+/// Returns the last message.
 fn last(wire: Wire, body: &Value) -> &Value {
     let field = match wire {
         Wire::Responses => "input",
@@ -95,7 +95,7 @@ fn last(wire: Wire, body: &Value) -> &Value {
     }
 }
 
-/// The result of a call, if the message is one.
+/// Returns the result of a call, if the message is one.
 fn result(wire: Wire, said: &Value) -> Option<String> {
     let found = match wire {
         Wire::Anthropic => {
@@ -117,7 +117,7 @@ fn result(wire: Wire, said: &Value) -> Option<String> {
     found.as_str().map(str::to_string)
 }
 
-/// The words of a message.
+/// Returns the text of a message.
 fn text(wire: Wire, said: &Value) -> &str {
     let content = if wire == Wire::Gemini { &said["parts"] } else { &said["content"] };
     let words = match (said, content) {
@@ -128,7 +128,7 @@ fn text(wire: Wire, said: &Value) -> &str {
     words.unwrap_or_default()
 }
 
-/// The first tool on offer.
+/// Returns the first offered tool.
 fn tool(wire: Wire, body: &Value) -> Option<&str> {
     let name = match wire {
         Wire::Anthropic | Wire::Responses => "/tools/0/name",
@@ -138,7 +138,7 @@ fn tool(wire: Wire, body: &Value) -> Option<&str> {
     body.pointer(name)?.as_str()
 }
 
-/// Whether thoughts are asked for.
+/// Returns whether thoughts are requested.
 fn thinks(wire: Wire, body: &Value) -> bool {
     let asked = match wire {
         Wire::Anthropic => body.pointer("/thinking/type").filter(|kind| *kind != "disabled"),
@@ -149,7 +149,7 @@ fn thinks(wire: Wire, body: &Value) -> bool {
     asked.is_some_and(|asked| !asked.is_null())
 }
 
-/// What has to come back of a thought.
+/// Returns the part of a thought that must come back.
 fn thought_back(wire: Wire) -> &'static str {
     if wire == Wire::Ollama { THOUGHT } else { SIGNATURE }
 }

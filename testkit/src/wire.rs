@@ -1,4 +1,4 @@
-//! The formats in which providers of models speak: one reply, said in each of them, whole or by events.
+//! Wire formats of model providers: one reply, written in each of them, whole or in events.
 
 mod anthropic;
 mod chat;
@@ -10,30 +10,31 @@ use crate::http::Request;
 pub use crate::reply::{End, Reply, TOKENS};
 use serde_json::{Map, Value, json};
 
-/// A format. The path of a request says which one it is in.
+/// A wire format. The path of a request determines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wire {
-    /// Messages, of Anthropic.
+    /// Anthropic Messages.
     Anthropic,
     /// Chat Completions, of OpenAI and many others.
     Chat,
-    /// Responses, of OpenAI.
+    /// OpenAI Responses.
     Responses,
-    /// `generateContent`, of Google.
+    /// Google's `generateContent`.
     Gemini,
-    /// `/api/chat`, of Ollama.
+    /// Ollama's `/api/chat`.
     Ollama,
 }
 
 impl Wire {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Wire; 5] = [Wire::Anthropic, Wire::Chat, Wire::Responses, Wire::Gemini, Wire::Ollama];
 
-    /// The format of a request.
+    /// Returns the format of a request.
     pub fn of(request: &Request) -> Option<Wire> {
         let path = request.path.split('?').next().unwrap_or_default();
         Some(match path {
-            _ if path.ends_with("/messages") => Wire::Anthropic,
+            // Bedrock takes the same body, at a path that names the model.
+            _ if path.ends_with("/messages") || path.ends_with("/invoke") => Wire::Anthropic,
             _ if path.ends_with("/chat/completions") => Wire::Chat,
             _ if path.ends_with("/responses") => Wire::Responses,
             _ if path.contains("enerateContent") => Wire::Gemini,
@@ -42,17 +43,17 @@ impl Wire {
         })
     }
 
-    /// Whether a request asks for events.
+    /// Returns whether a request asks for events.
     pub fn is_streamed(self, request: &Request) -> bool {
         match self {
             Wire::Gemini => request.path.contains(":streamGenerateContent"),
-            // Unset, it streams.
+            // Ollama streams if this is unset.
             Wire::Ollama => request.body["stream"] != json!(false),
             _ => request.body["stream"] == json!(true),
         }
     }
 
-    /// Whether the format has a word for this reason to stop.
+    /// Returns whether the format can express this stop reason.
     pub fn can_say(self, end: End) -> bool {
         match end {
             End::Done | End::Cut => true,
@@ -61,7 +62,7 @@ impl Wire {
         }
     }
 
-    /// The reply as a body.
+    /// Returns the reply as a body.
     pub fn whole(self, reply: &Reply) -> Value {
         match self {
             Wire::Anthropic => anthropic::whole(reply),
@@ -72,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// The reply as events.
+    /// Returns the reply as events.
     pub fn events(self, reply: &Reply) -> Vec<Value> {
         match self {
             Wire::Anthropic => anthropic::events(reply),
@@ -83,7 +84,7 @@ impl Wire {
         }
     }
 
-    /// An error as the provider tells it, without a name for what kind it is if that is empty.
+    /// Returns an error in the provider's form; an empty `name` leaves out its kind.
     pub fn error(self, status: u16, name: &str, message: &str) -> Value {
         let mut error = Map::new();
         error.insert("message".to_string(), message.into());
@@ -99,13 +100,13 @@ impl Wire {
                 json!({"error": error})
             }
             Wire::Chat => json!({"error": error}),
-            // In a stream it is an event, and has the shape of one.
+            // In a stream an error is an event, so it has the shape of one.
             Wire::Responses => json!({"type": "error", "code": name, "message": message, "error": error}),
             Wire::Ollama => json!({"error": message}),
         }
     }
 
-    /// An event as bytes.
+    /// Returns an event as bytes.
     pub fn frame(self, event: &Value) -> Vec<u8> {
         let text = match self {
             Wire::Anthropic | Wire::Responses => {
@@ -117,12 +118,12 @@ impl Wire {
         text.into_bytes()
     }
 
-    /// The bytes behind the last event.
+    /// Returns the bytes behind the last event.
     pub fn last_frame(self) -> &'static [u8] {
         if self == Wire::Chat { b"data: [DONE]\n\n" } else { b"" }
     }
 
-    /// The type of a body of events.
+    /// Returns the content type of a body of events.
     pub fn stream_type(self) -> &'static str {
         if self == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" }
     }

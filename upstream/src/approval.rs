@@ -1,24 +1,24 @@
-//! Calls that a person has to agree to first.
+//! Approval of calls by a person.
 
 use ptc_bytecode::Effects;
 use ptc_bytecode::text::is_hidden;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Which calls of a server need a person's approval.
+/// Rule for which calls of a server need a person's approval.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Approval {
-    /// None.
+    /// No call.
     #[default]
     Never,
-    /// Those of tools that do not say that they only read.
+    /// Calls of tools that do not declare themselves read-only.
     Writes,
-    /// All.
+    /// Every call.
     Always,
 }
 
 impl Approval {
-    /// As the file says it.
+    /// Parses the name that configuration files use.
     ///
     /// ```
     /// use ptc_upstream::Approval;
@@ -34,7 +34,7 @@ impl Approval {
         }
     }
 
-    /// Whether a call with this effect needs it.
+    /// Returns whether a call with this effect needs approval.
     pub fn covers(self, effect: Effects) -> bool {
         match self {
             Approval::Never => false,
@@ -44,40 +44,40 @@ impl Approval {
     }
 }
 
-/// What a person has said.
+/// A person's answer to a request for approval.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The call may be made.
+    /// The call is approved.
     Approved,
-    /// It may not, and this is what the program is told.
+    /// The call must not be made; holds the message for the program.
     Denied(String),
 }
 
 impl Verdict {
-    /// What a program is told whose call needs approval where nobody can be asked.
+    /// Message for a program whose call needs approval when nobody can be asked.
     pub const UNAVAILABLE: &str = "the call needs a person's approval, and nobody can be asked here";
 }
 
-/// A call that waits for a person: what they have to know.
+/// A call waiting for approval, with what the person needs to know.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct Wish {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// Its tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What it would be given, without secrets.
+    /// Arguments it would be called with, without secrets.
     pub args: Value,
-    /// Whether some of it is firewalled: clients of models must not see that, so they cannot ask about the call.
+    /// True if some arguments are firewalled. Clients of models must not see those, so they cannot be asked to approve.
     #[serde(default)]
     pub is_firewalled: bool,
 }
 
 impl Wish {
-    /// Most bytes of arguments, as they are shown, that a person can be asked about.
+    /// Maximum size of the arguments in a question, in bytes as shown.
     pub const MAX_SHOWN_BYTES: usize = 16 << 10;
 
-    /// All of the arguments as a person is to see them: JSON, on a line if it is short, and characters that are not to
-    /// be seen, or that turn the direction of others, written as escapes.
+    /// Returns all arguments as shown to a person: JSON, on one line if short. Invisible characters and
+    /// characters that change the text direction are escaped.
     ///
     /// ```
     /// use ptc_upstream::Wish;
@@ -89,8 +89,8 @@ impl Wish {
         shown(&self.args)
     }
 
-    /// Why nobody can be asked about it through a client of a model, if that is so. A question with `<Firewalled>` in
-    /// it would have a person agree to what they cannot see, and programs can hide anything in that way.
+    /// Explains why this call cannot be approved through a model's client, if so. With `<Firewalled>` in the
+    /// question, a person would approve what they cannot see, and programs could hide anything that way.
     ///
     /// ```
     /// use ptc_upstream::Wish;
@@ -105,7 +105,7 @@ impl Wish {
         )
     }
 
-    /// Why nobody can be asked about it, if it is too large to be shown.
+    /// Explains why nobody can be asked about the call if it is too large to show.
     pub(crate) fn too_large(&self) -> Option<String> {
         let (bytes, most) = (self.shown_args().len(), Wish::MAX_SHOWN_BYTES);
         (bytes > most).then(|| {
@@ -120,13 +120,13 @@ impl Wish {
         json!({"server": self.server, "tool": self.tool, "args": self.args, "is_firewalled": self.is_firewalled})
     }
 
-    /// Reads what a held call asks; None if it is no wish of ours.
+    /// Reads the question of a held call; None if this crate did not write it.
     pub fn of(held: &ptc_runtime::Held) -> Option<Wish> {
         Wish::deserialize(&held.question).ok()
     }
 }
 
-/// Longest arguments that are shown on one line, in bytes.
+/// Maximum length of arguments shown on one line, in bytes.
 const SHORT_LINE: usize = 120;
 
 fn shown(args: &Value) -> String {
@@ -134,11 +134,11 @@ fn shown(args: &Value) -> String {
     if line.len() <= SHORT_LINE {
         return line;
     }
-    // A value in memory can always be written; line breaks within texts are escapes already.
+    // A value in memory can always be written; line breaks within strings are already escaped.
     serde_json::to_string_pretty(args).map_or(line, |lines| escaped(&lines))
 }
 
-/// JSON in which every character can be seen.
+/// Escapes all invisible characters of a JSON text.
 fn escaped(json: &str) -> String {
     let mut units = [0; 2];
     let mut shown = String::with_capacity(json.len());
@@ -155,19 +155,19 @@ fn escaped(json: &str) -> String {
     shown
 }
 
-/// How a call is made.
+/// Conditions under which a call is made.
 pub(crate) struct Manner {
-    /// Whether tools that are not known to only read are refused.
+    /// True if tools not known to be read-only are refused.
     pub is_read_only: bool,
     pub consent: Consent,
 }
 
-/// Where a call stands that needs approval.
+/// State of the approval of a call.
 pub(crate) enum Consent {
     /// Nobody can be asked.
     Unavailable,
-    /// It can be put off until somebody was.
+    /// The call can be held until a person has been asked.
     Askable,
-    /// Somebody was.
+    /// A person has answered.
     Said(Verdict),
 }

@@ -1,6 +1,6 @@
-//! `(tool/call …)`: checks what the program asks for, asks the server, and gives back a value either way.
+//! `(tool/call …)`: checks the arguments, calls the server, and returns a value either way.
 //!
-//! What is wrong with the program stops it; what is wrong with the world is told as a value.
+//! Mistakes of the program stop it; failures of the outside world are returned as values.
 
 mod answer;
 mod args;
@@ -25,22 +25,22 @@ use std::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-/// How much of a preview is kept, in bytes.
+/// Maximum length of a result preview, in bytes.
 const PREVIEW: usize = 240;
 
-/// How many names of tools a hint has.
+/// Maximum number of tool names in a hint.
 const NAMES: usize = 20;
 
-/// How much of a name that a program gives is told and compared, in characters: comparing costs its length.
+/// Maximum length of a name from the program that is shown and compared, in characters: comparing costs its length.
 const NAME: usize = 120;
 
-/// What calls go through.
+/// Catalogue and redactor that all calls use.
 pub(crate) struct Caller {
     pub catalogue: Arc<Catalogue>,
     pub redactor: Arc<Redactor>,
 }
 
-/// A call that has been checked as far as it can be without its server.
+/// A call checked as far as possible without its server.
 struct CheckedCall {
     server: Arc<Server>,
     tool: String,
@@ -48,7 +48,7 @@ struct CheckedCall {
 }
 
 impl Caller {
-    /// One call of a program, to its end; or until somebody has to agree to it.
+    /// Makes one call of a program, up to its result or until it needs approval.
     pub async fn call(
         &self,
         given: &ToolArgs,
@@ -78,7 +78,7 @@ impl Caller {
             self.check_reads(&asked.server, &tool, effect)?;
         }
         let args = self.check(&asked, &tool)?;
-        // A call that was put off has its share of the budget already.
+        // A held call was already counted against the budget.
         if !matches!(manner.consent, Consent::Said(_))
             && let Err(fault) = self.spend(context)
         {
@@ -97,7 +97,7 @@ impl Caller {
                     let wish = Wish { server, tool, args, is_firewalled };
                     return match wish.too_large() {
                         None => Err(ToolError::hold(wish.to_json())),
-                        // Nobody can agree to a call that cannot be shown as a whole.
+                        // Nobody can approve a call that cannot be shown in full.
                         Some(why) => {
                             let fault = Fault::new(Reason::ApprovalDenied, why);
                             self.unsent(call, fault, started, context)
@@ -110,7 +110,7 @@ impl Caller {
                 }
             }
         }
-        // Before it is sent: a call that nobody waits for may still have done what it does.
+        // Recorded before it is sent: a call that nobody waits for any more may still have had its effect.
         let call = Call { effect: Some(effect), ..call };
         let at = context.begin(&call);
         let span = tracing::info_span!(
@@ -136,7 +136,7 @@ impl Caller {
         answer
     }
 
-    /// Refuses a tool that is not known to only read.
+    /// Refuses tools that are not known to be read-only.
     fn check_reads(&self, server: &Server, tool: &CatalogTool, effect: Effects) -> Result<(), ToolError> {
         let what = match effect {
             Effects::Write => "writes",
@@ -155,7 +155,7 @@ impl Caller {
         Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint))
     }
 
-    /// A call of which nothing is sent.
+    /// Records a failed call of which nothing was sent.
     fn unsent(
         &self,
         call: Call,
@@ -168,12 +168,12 @@ impl Caller {
         answer
     }
 
-    /// Checks 1 to 5.
+    /// Runs checks 1 to 5: the map of a call, its server and its tool.
     fn read(&self, asked: &Datum) -> Result<CheckedCall, ToolError> {
         let raise = |message: String| Err(ToolError::raise(self.redactor.scrub(&message)));
         let tree = Tree::new(asked);
         let root = tree.root();
-        // Names are told in errors and in the list of calls, so they must be the program's own.
+        // Names appear in errors and in the list of calls, so the program itself must write them.
         let unnamed = |what: &str| {
             let hint =
                 "only :args may hold firewalled values; write the map, :server and :tool in the program";
@@ -239,12 +239,13 @@ impl Caller {
         Ok(CheckedCall { server: server.clone(), tool: tool_name, args })
     }
 
-    /// A name that a program gave, as it is told.
+    /// Prepares a name from the program for messages.
     fn named(&self, name: &str) -> String {
         clean::line(&self.redactor, name, NAME)
     }
 
-    /// Check 6. A tool that is not there is a fault of the program only if the server is well and has said so.
+    /// Check 6: finds the tool. A missing tool is the program's mistake only if the server is healthy and has
+    /// listed its tools.
     async fn find(&self, asked: &CheckedCall) -> Result<Result<Arc<CatalogTool>, ToolError>, Fault> {
         let listing = self.catalogue.load(&asked.server).await?;
         if let Some(tool) = listing.tools.get(&asked.tool) {
@@ -268,7 +269,7 @@ impl Caller {
         Ok(Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint)))
     }
 
-    /// Checks 7 and 8, and what the schema says besides.
+    /// Runs checks 7 and 8, and validates the arguments against the tool's schema.
     fn check(&self, asked: &CheckedCall, tool: &CatalogTool) -> Result<Map<String, Value>, ToolError> {
         let rejected = |why: String| {
             let message = format!("tool '{}.{}' rejected args: {why}", asked.server.name, tool.name);
@@ -284,7 +285,7 @@ impl Caller {
         }
         let args = Value::Object(args);
         if let Some(why) = tool.problem(&args) {
-            // It may quote what does not fit.
+            // The problem may quote the value that does not fit.
             let is_secret = !asked.args.veiled().is_empty();
             let why =
                 if is_secret { "they are firewalled, and do not fit its schema".to_string() } else { why };
@@ -296,7 +297,7 @@ impl Caller {
         }
     }
 
-    /// Check 9.
+    /// Check 9: takes a call from the run's budget.
     fn spend(&self, context: &RunContext) -> Result<(), Fault> {
         if context.take_call() {
             return Ok(());
@@ -367,7 +368,7 @@ impl Caller {
     }
 
     fn failed(&self, call: Call, fault: Fault, started: Instant) -> (Call, Result<ToolAnswer, ToolError>) {
-        // Scrubbed first: a secret that is cut in two would not be found.
+        // Scrubbed first: a secret cut in two would not be found.
         let message = answer::brief(&clean::visible(&self.redactor.scrub(&fault.message)));
         let call = Call {
             duration_ms: millis(started),
@@ -381,7 +382,7 @@ impl Caller {
         (call, answer::failure(fault.reason, &message))
     }
 
-    /// The beginning of an answer, scrubbed.
+    /// Returns the beginning of an answer, scrubbed.
     fn preview(&self, head: &str) -> String {
         let clean = clean::visible(&self.redactor.scrub(head));
         clean[..clean.floor_char_boundary(PREVIEW)].to_string()

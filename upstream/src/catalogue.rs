@@ -1,4 +1,4 @@
-//! The servers there are and their tools, scrubbed once and shown everywhere.
+//! The configured servers and their tools, scrubbed once for every use.
 
 pub(crate) mod clean;
 mod render;
@@ -15,17 +15,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether the tools of servers may change while we run.
+/// Policy for tools of servers that change during a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Snapshot {
-    /// All servers are started and listed at the beginning, and that stays.
+    /// All servers are started and listed at the beginning; their tools never change.
     Frozen,
-    /// A server is started and listed when somebody needs it.
+    /// Servers are started and listed when first needed.
     #[default]
     Live,
 }
 
-/// All servers, by name.
+/// All configured servers, by name.
 #[derive(Debug)]
 pub struct Catalogue {
     pub(crate) servers: BTreeMap<String, Arc<Server>>,
@@ -34,17 +34,17 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The servers, sorted by name.
+    /// Returns the servers, sorted by name.
     pub fn servers(&self) -> impl Iterator<Item = &Arc<Server>> {
         self.servers.values()
     }
 
-    /// A server.
+    /// Returns the server with this name.
     pub fn server(&self, name: &str) -> Option<&Arc<Server>> {
         self.servers.get(name)
     }
 
-    /// The names of all servers.
+    /// Returns the names of all servers.
     pub fn names(&self) -> Vec<&str> {
         self.servers.keys().map(String::as_str).collect()
     }
@@ -53,7 +53,7 @@ impl Catalogue {
         server.load(self.snapshot == Snapshot::Live, self.load_timeout).await
     }
 
-    /// Loads these at the same time, while the run lasts; what came of each, in order.
+    /// Loads several servers concurrently within the time of the run; returns their results in order.
     pub(crate) async fn load_all(
         &self,
         servers: impl Iterator<Item = &Arc<Server>>,

@@ -1,4 +1,4 @@
-//! One configured server, whatever it speaks.
+//! Client of one configured server, for any transport.
 
 use crate::fault::Fault;
 use crate::seats::Seats;
@@ -7,113 +7,113 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
 
-/// A server that can be asked for its tools and called. Many calls may be in flight at one time; dropping
-/// the future of a call cancels it, and the server is told.
+/// A server whose tools can be listed and called. Many calls may be in flight at once; dropping the future of a
+/// call cancels it and notifies the server.
 pub trait Client: Send + Sync {
-    /// Its tools, once it has been started and greeted. All pages, in the order of the server.
+    /// Returns its tools, starting the server first if needed. All pages, in the server's order.
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>>;
 
-    /// Calls a tool. Whoever calls stops waiting when the time of the request is over.
+    /// Calls a tool. The caller stops waiting at the request's deadline.
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>>;
 
-    /// Time limit for an answer of this server, besides the limits of a call.
+    /// Time limit for a reply of this server, in addition to the limits of a call.
     fn request_timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// Places for calls at one time; None if any number may be under way. Whoever calls takes one first.
+    /// Slots for concurrent calls; None if there is no limit. Callers take a slot first.
     fn seats(&self) -> Option<&Seats> {
         None
     }
 
-    /// How it is, without asking it anything.
+    /// Returns its state, without contacting it.
     fn health(&self) -> Health;
 
-    /// Goes up whenever its tools may be others than those listed before: it said so, or it was started
-    /// again and is no longer the same. Asks it nothing.
+    /// Counter that increases whenever its tools may have changed: the server announced a change, or it was
+    /// restarted and may differ. Does not contact it.
     fn generation(&self) -> u64 {
         0
     }
 
-    /// Ends it, children and connections too.
+    /// Stops the server, its child processes and connections.
     fn stop(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A tool as its server describes it. Nothing here is to be trusted, and nothing is scrubbed yet.
+/// A tool as its server describes it: untrusted and not yet scrubbed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tool {
-    /// Its name at the server.
+    /// Name at the server.
     pub name: String,
-    /// What it does.
+    /// Description by the server.
     pub description: Option<String>,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input_schema: Value,
-    /// JSON Schema of its structured answers.
+    /// JSON Schema of the structured replies.
     pub output_schema: Option<Value>,
-    /// `readOnlyHint` and its kind.
+    /// Annotations by the server, such as `readOnlyHint`.
     pub annotations: Option<Value>,
-    /// Where we made it from: `_ptc` of tools that come from an OpenAPI document.
+    /// Origin of the tool: `_ptc` of tools made from an OpenAPI document.
     pub provenance: Option<Value>,
 }
 
-/// A call.
+/// Request to call a tool.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The tool's name at the server.
+    /// Name of the tool at the server.
     pub tool: String,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: Map<String, Value>,
-    /// When the caller stops waiting, whatever happens.
+    /// Time at which the caller stops waiting in any case.
     pub deadline: Instant,
-    /// Time limit for the answer, from the moment the request is sent.
+    /// Time limit for the reply, from the moment the request is sent.
     pub timeout: Duration,
-    /// Time limit for waiting until the server has a place for the call.
+    /// Time limit for waiting for a free slot at the server.
     pub queue_timeout: Duration,
-    /// How many bytes the answer may have.
+    /// Maximum size of the reply, in bytes.
     pub max_bytes: u64,
-    /// W3C trace context of the run, to be handed on.
+    /// W3C trace context of the run, passed on to the server.
     pub traceparent: Option<String>,
 }
 
-/// An answer, as a `tools/call` result of MCP; OpenAPI answers are put into that shape.
+/// A reply as a `tools/call` result of MCP; replies of OpenAPI servers are converted to that shape.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// Text of the result object: `content`, `structuredContent`, `isError`. A few bytes of it may be very large as data,
-    /// so it is read where that is counted.
+    /// Text of the result object: `content`, `structuredContent`, `isError`. A few bytes of it may become a lot
+    /// of data, so it is parsed only where memory is counted.
     pub result: Box<RawValue>,
-    /// The status of an answer over HTTP.
+    /// HTTP status of the reply, if it came over HTTP.
     pub http_status: Option<u16>,
-    /// How many bytes arrived.
+    /// Number of bytes received.
     pub wire_bytes: u64,
 }
 
 impl Reply {
-    /// An answer with this result and no status, as many bytes long as its text.
+    /// Creates a reply from a result, without a status; its size is that of the text.
     pub fn new(result: &Value) -> Reply {
         let text = result.to_string();
         let wire_bytes = text.len() as u64;
-        // A value always has text.
+        // A value can always be written as text.
         let result = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
         Reply { result, http_status: None, wire_bytes }
     }
 
-    /// The result object as a whole, whatever memory that takes; null if it nests too deep for that.
+    /// Parses the result object in full, whatever memory that takes; null if it nests too deeply.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.result.get()).unwrap_or_default()
     }
 }
 
-/// How a server is.
+/// State of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Health {
-    /// Nobody has needed it yet.
+    /// Not needed yet.
     Cold,
-    /// It is being started and greeted.
+    /// Being started and greeted.
     Starting,
-    /// It can be called.
+    /// Ready for calls.
     Ready,
-    /// It crashed; it is started again by the first call after a while.
+    /// Crashed; the first call after a delay restarts it.
     Backoff,
-    /// It crashed too often and is left alone for some minutes.
+    /// Crashed too often; not restarted for some minutes.
     Failed,
 }

@@ -1,7 +1,7 @@
-//! The configuration of servers: where it is, what it may say, and what clients are made of it.
+//! Configuration of servers: finding the file, checking it, and resolving it to settings for clients.
 //!
-//! A file is read in two steps. [`Config::parse`] checks everything that can be checked without knowing a
-//! secret; [`Config::resolve`] reads the secrets, once, when servers are started.
+//! Files are read in two steps. [`Config::parse`] checks everything that can be checked without secrets;
+//! [`Config::resolve`] reads the secrets, once, when servers are started.
 //!
 //! ```
 //! use ptc_upstream::config::{Config, Surroundings};
@@ -37,10 +37,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// The longest file.
+/// Maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// A configuration that has been checked.
+/// A checked configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The servers, by name.
@@ -50,13 +50,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads a file.
+    /// Reads and parses a configuration file.
     pub fn load(path: &Path, around: &Surroundings) -> Result<Config, ConfigError> {
         let error = |problem: &dyn std::fmt::Display| {
             ConfigError::file(format!("cannot read the upstreams file {}: {problem}", path.display()))
         };
         let file = std::fs::File::open(path).map_err(|problem| error(&problem))?;
-        // Counted while it is read: devices have no length.
+        // Limited while reading: devices have no length.
         let mut text = String::new();
         file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|problem| error(&problem))?;
         if text.len() as u64 > MAX_BYTES {
@@ -66,7 +66,7 @@ impl Config {
             .map_err(|problem| ConfigError::file(format!("{}: {problem}", path.display())))
     }
 
-    /// Reads a text; paths in it are relative to `dir`.
+    /// Parses a configuration; relative paths in it are relative to `dir`.
     pub fn parse(text: &str, dir: &Path, around: &Surroundings) -> Result<Config, ConfigError> {
         let value = fields::strict(text)
             .map_err(|problem| ConfigError::file(format!("the upstreams file is no JSON: {problem}")))?;
@@ -84,7 +84,7 @@ impl Config {
         Ok(Config { servers, raw_envelope: top.flag("raw_envelope")?.unwrap_or(false), credentials })
     }
 
-    /// What is known of a server before it is started.
+    /// Returns the facts about a server that are known before it is started.
     pub fn about(&self, server: &str) -> crate::About {
         let Some(entry) = self.servers.get(server) else { return crate::About::default() };
         crate::About {
@@ -95,14 +95,14 @@ impl Config {
             raw_tools: entry.raw_tools.clone(),
             approval: entry.approval,
             approval_tools: entry.approval_tools.clone(),
-            // The method of an operation tells its effect, and is what is sent.
+            // The HTTP method sent for an operation determines its effect, so OpenAPI annotations can be trusted.
             trusts_annotations: entry.trusts_annotations || matches!(entry.transport, Transport::OpenApi(_)),
             effect: entry.effect,
             effect_tools: entry.effect_tools.clone(),
         }
     }
 
-    /// Whether results of a tool carry the whole answer under `:raw`.
+    /// Returns whether results of a tool carry the whole answer under `:raw`.
     pub fn has_raw_envelope(&self, server: &str, tool: &str) -> bool {
         self.servers.get(server).is_some_and(|entry| entry.has_raw_envelope(tool, self.raw_envelope))
     }

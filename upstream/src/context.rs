@@ -1,4 +1,4 @@
-//! One run: what it may still do, and what it has done.
+//! State of one run: its remaining budget and the calls it has made.
 
 use crate::fault::{Fault, Reason};
 use crate::ledger::{Call, Ledger};
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What programs may do with servers.
+/// Limits on what programs may do with servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallLimits {
-    /// How long one call may take, from the moment it is sent.
+    /// Time limit for one call, from the moment it is sent.
     pub call_timeout: Duration,
-    /// How long one call may wait until its server has a place for it.
+    /// Time limit for one call to wait for a free slot at its server.
     pub queue_timeout: Duration,
-    /// How many bytes one answer may have.
+    /// Maximum size of one reply, in bytes.
     pub max_response_bytes: u64,
-    /// How many calls one program may make.
+    /// Maximum number of calls per program.
     pub max_calls: u64,
-    /// How often one program may look something up.
+    /// Maximum number of catalogue lookups per program.
     pub max_catalog_ops: u64,
-    /// How many bytes of JSON one answer of a lookup may have.
+    /// Maximum size of one lookup's result, in bytes of JSON.
     pub max_catalog_bytes: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for CallLimits {
     }
 }
 
-/// The context of one run. Closed when the run is over: a function that was kept longer calls nothing.
+/// State of one run. Closed when the run ends: a function kept beyond it can no longer make calls.
 #[derive(Debug)]
 pub struct RunContext {
     pub(crate) limits: CallLimits,
@@ -49,14 +49,14 @@ pub struct RunContext {
     closed: AtomicBool,
     deadline: Mutex<Deadline>,
     ledger: Mutex<Ledger>,
-    /// W3C trace context, handed on to servers.
+    /// W3C trace context, passed on to servers.
     traceparent: OnceLock<String>,
 }
 
-/// When a run ends.
+/// End of a run.
 struct Deadline {
     at: Option<Instant>,
-    /// Waiting for a turn takes none of the run's time.
+    /// Schedule of the run: time spent waiting for a turn does not count.
     schedule: Option<Arc<dyn Schedule>>,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Debug for Deadline {
 }
 
 impl RunContext {
-    /// A run under these limits, which ends at `deadline`.
+    /// Creates a run under these limits, ending at `deadline`.
     pub fn new(limits: CallLimits, deadline: Option<Instant>) -> RunContext {
         let most = usize::try_from(limits.max_calls).unwrap_or(usize::MAX).saturating_add(10);
         RunContext {
@@ -81,8 +81,8 @@ impl RunContext {
         }
     }
 
-    /// Names the trace this run belongs to (W3C `traceparent`), once; servers are told. What is no such name is not
-    /// handed on.
+    /// Sets the trace this run belongs to (W3C `traceparent`), once; it is passed on to servers. Invalid values
+    /// are ignored.
     ///
     /// ```
     /// use ptc_upstream::{CallLimits, RunContext};
@@ -94,7 +94,7 @@ impl RunContext {
         is_traceparent(traceparent) && self.traceparent.set(traceparent.to_string()).is_ok()
     }
 
-    /// The trace this run belongs to, if it was [named](RunContext::set_traceparent).
+    /// Returns the id of the trace this run belongs to, if it was [set](RunContext::set_traceparent).
     pub fn trace_id(&self) -> Option<&str> {
         self.traceparent.get().and_then(|named| named.split('-').nth(1))
     }
@@ -103,7 +103,7 @@ impl RunContext {
         self.traceparent.get()
     }
 
-    /// Ends it: calls from now on are refused.
+    /// Closes the run: further calls are refused.
     pub fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
     }
@@ -112,12 +112,12 @@ impl RunContext {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// Ends it at another time: a run that was put off has as much left as it had.
+    /// Moves the end of the run: a suspended run resumes with the time it had left.
     pub fn set_deadline(&self, deadline: Instant) {
         self.deadline_lock().at = Some(deadline);
     }
 
-    /// Puts the end off by the time that the run waits for its turns.
+    /// Extends the deadline by the time the run waits for its turns.
     pub(crate) fn set_schedule(&self, schedule: &Arc<dyn Schedule>) {
         self.deadline_lock().schedule = Some(schedule.clone());
     }
@@ -132,24 +132,24 @@ impl RunContext {
         self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the right to one call; parallel branches cannot take more than there are.
+    /// Takes one call from the budget; atomic, so parallel branches cannot take more than there are.
     pub(crate) fn take_call(&self) -> bool {
         take(&self.calls, self.limits.max_calls)
     }
 
-    /// Takes the right to one lookup.
+    /// Takes one lookup from the budget.
     pub(crate) fn take_op(&self) -> bool {
         take(&self.ops, self.limits.max_catalog_ops)
     }
 
-    /// When a call that begins now must be over, if it waits and takes as long as it may.
+    /// Returns the latest end of a call that begins now, including its time in the queue.
     pub(crate) fn call_deadline(&self) -> Instant {
         let own = Instant::now() + self.limits.queue_timeout + self.limits.call_timeout;
         self.deadline().map_or(own, |deadline| deadline.min(own))
     }
 
-    /// What `work` gives, unless the run's time is nearly over first: a tenth of what was left stays for the program, which
-    /// could do nothing with the answer otherwise.
+    /// Returns the result of `work`, unless the run's time is nearly over first: a tenth of the remaining time
+    /// is kept for the program, which otherwise could do nothing with the result.
     pub(crate) async fn in_time<T>(
         &self,
         server: &str,
@@ -163,17 +163,17 @@ impl RunContext {
         })
     }
 
-    /// A call of which nothing was sent.
+    /// Records a call of which nothing was sent.
     pub(crate) fn record(&self, call: Call) {
         self.ledger().add(call);
     }
 
-    /// A call that is sent now.
+    /// Records a call that is being sent.
     pub(crate) fn begin(&self, call: &Call) -> Option<usize> {
         self.ledger().begin(call)
     }
 
-    /// What became of it.
+    /// Records the outcome of a call that was sent.
     pub(crate) fn settle(&self, at: Option<usize>, call: Call) {
         self.ledger().settle(at, call);
     }
@@ -186,7 +186,7 @@ impl RunContext {
         self.ledger().fail_op(op, reference, reason, error);
     }
 
-    /// Begins the next program of a run that has several: it may call and look up as much as the one before.
+    /// Starts the next program of a run: its call and lookup budgets begin anew.
     pub(crate) fn next_program(&self) {
         self.calls.store(0, Ordering::SeqCst);
         self.ops.store(0, Ordering::SeqCst);
@@ -197,49 +197,50 @@ impl RunContext {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was called so far.
+    /// Returns the calls made so far.
     pub fn calls(&self) -> Vec<Call> {
         self.ledger().calls().to_vec()
     }
 
-    /// How many calls it has made so far, those under way included.
+    /// Returns the number of calls so far, including those in flight.
     pub fn call_count(&self) -> usize {
         self.ledger().calls().len()
     }
 
-    /// `upstream_calls`: what was called, as JSON.
+    /// `upstream_calls`: the calls made, as JSON.
     pub fn upstream_calls(&self) -> Value {
         self.ledger().upstream_calls()
     }
 
-    /// `upstream_results`: what came of it, in a few words.
+    /// `upstream_results`: a short summary of each call's result.
     pub fn upstream_results(&self) -> Value {
         self.ledger().upstream_results()
     }
 
-    /// Lookups that gave nothing, and why.
+    /// Returns the failed lookups, with reasons.
     pub fn catalog_faults(&self) -> Value {
         self.ledger().failed_ops()
     }
 
-    /// `catalog_ops`: what the last program looked up, and what came of it.
+    /// `catalog_ops`: the lookups of the last program, with their outcomes.
     pub fn catalog_ops(&self) -> Vec<Value> {
         self.ledger().last_ops().to_vec()
     }
 
-    /// `ptc_metrics`: how much of what servers sent is in the answer. None if nothing was called.
+    /// `ptc_metrics`: the share of the servers' data that reached the answer. None if there were no calls.
     pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
         let ledger = self.ledger();
         (!ledger.is_empty()).then(|| ledger.metrics(final_result, prints))
     }
 
-    /// The same, all zeros if nothing was called.
+    /// `ptc_metrics` even without calls, then all zeros.
     pub fn metrics_in_any_case(&self, final_result: Option<&str>, prints: &[String]) -> Value {
         self.ledger().metrics(final_result, prints)
     }
 }
 
-/// `00-<32 hex>-<16 hex>-<2 hex>`; other versions may have more parts. Zeros alone name nothing.
+/// Returns whether a text is `00-<32 hex>-<16 hex>-<2 hex>`. Other versions may have more parts; ids of only
+/// zeros are invalid.
 fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let is_hex = |part: &str, length: usize| {
@@ -256,7 +257,7 @@ fn is_traceparent(text: &str) -> bool {
         && [trace, parent].iter().all(|part| part.bytes().any(|byte| byte != b'0'))
 }
 
-/// One of `most`, if there is one left.
+/// Takes one unit if fewer than `most` are used.
 fn take(counter: &AtomicU64, most: u64) -> bool {
     counter.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |used| (used < most).then_some(used + 1)).is_ok()
 }
@@ -266,7 +267,7 @@ mod tests {
     use super::*;
     use ptc_runtime::{SliceFuture, Work};
 
-    /// A schedule whose runs have waited for so long.
+    /// A schedule that reports this waiting time.
     struct Patient(Duration);
 
     impl Schedule for Patient {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use tracing::Instrument;
 use zeroize::Zeroizing;
 
-/// A text nobody may see. It is overwritten when it is dropped, and shows itself as `[REDACTED]`.
+/// A secret text. It is overwritten when dropped, and prints as `[REDACTED]`.
 ///
 /// ```
 /// use ptc_upstream::credentials::Secret;
@@ -22,12 +22,12 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes a text over.
+    /// Takes ownership of a text.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(Zeroizing::new(text.into()))
     }
 
-    /// The text itself, for the one who sends it.
+    /// Returns the text itself, for sending.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -39,12 +39,12 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The headers of every request to a server: static ones, and those that carry a credential. Clones share what they
-/// hold, so that a credential that was read anew is everywhere.
+/// Headers of every request to a server: static ones and those with credentials. Clones share their values, so
+/// a reloaded credential takes effect everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Headers {
     list: Vec<(String, Value)>,
-    /// Goes up when a value has changed.
+    /// Counter that increases when a value changes.
     #[cfg(feature = "http")]
     version: Arc<AtomicU64>,
 }
@@ -70,12 +70,12 @@ impl fmt::Debug for Value {
 }
 
 impl Headers {
-    /// No headers.
+    /// Creates an empty list of headers.
     pub fn new() -> Headers {
         Headers::default()
     }
 
-    /// Adds a header. What is no header name or value is not sent; whoever reads a configuration checks that.
+    /// Adds a header. Invalid names or values are not sent; reading the configuration checks them.
     pub fn add(&mut self, name: &str, value: Secret) {
         self.list.push((name.to_ascii_lowercase(), Value::Fixed(value)));
     }
@@ -91,18 +91,18 @@ impl Headers {
         self.list.push((name.to_ascii_lowercase(), Value::Reloaded(Arc::new(value))));
     }
 
-    /// The names, in small letters.
+    /// Returns the names, in lower case.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|(name, _)| &**name)
     }
 
-    /// Says which values would be sent now.
+    /// Returns the version of the values that would be sent now.
     #[cfg(feature = "http")]
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::SeqCst)
     }
 
-    /// Whether there are other values than those of a version that was refused; reads them again to find out.
+    /// Returns whether the values differ from a refused version, after reading them again.
     #[cfg(feature = "http")]
     pub(crate) async fn are_newer_than(&self, refused: u64) -> bool {
         let is_fixed = |(_, value): &(String, Value)| matches!(value, Value::Fixed(_));
@@ -110,7 +110,7 @@ impl Headers {
             return false;
         }
         let headers = self.clone();
-        // Files may be slow. Only one reads at a time; the others find what it found.
+        // Files may be slow. Only one task reads at a time; the others use its result.
         let reading = tokio::task::spawn_blocking(move || {
             static READING: Mutex<()> = Mutex::new(());
             let _turn = READING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,7 +135,7 @@ impl Headers {
         }
     }
 
-    /// The headers as they are sent, all values marked as sensitive.
+    /// Returns the headers as sent, all values marked as sensitive.
     ///
     /// ```
     /// let headers = ptc_upstream::credentials::Headers::new();

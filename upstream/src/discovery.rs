@@ -1,5 +1,5 @@
-//! What programs look up of servers: `tool/servers`, `dir`, `doc`, `meta`, `apropos`. Each lookup costs one of the
-//! run's operations, which are counted apart from its calls.
+//! Lookups of programs in the catalogue: `tool/servers`, `dir`, `doc`, `meta`, `apropos`. Each costs one of the
+//! run's lookups, which are counted apart from its calls.
 
 use crate::catalogue::{CatalogTool, Listing, Server, clean};
 use crate::context::RunContext;
@@ -12,17 +12,17 @@ use ptc_runtime::{Entry, Known, Lookup, Origin, ToolShape};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// How much is kept of what was looked up, and of why it is not there.
+/// Maximum length of a recorded reference or error, in characters.
 const LINE: usize = 500;
 
-/// The servers as one run sees them.
+/// The catalogue as one run sees it.
 pub(crate) struct View {
     pub upstream: Arc<Inner>,
-    /// The run that looks; a session has one after the other.
+    /// The current run; a session has one run after another.
     pub current: Current,
 }
 
-/// The context of the run that is under way.
+/// The context of the current run.
 #[derive(Clone)]
 pub(crate) struct Current(Arc<RwLock<Arc<RunContext>>>);
 
@@ -35,7 +35,7 @@ impl Current {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The next run; the one before is over.
+    /// Starts the next run and closes the previous one.
     pub fn set(&self, context: Arc<RunContext>) {
         let before = std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), context);
         before.close();
@@ -43,7 +43,7 @@ impl Current {
 }
 
 impl View {
-    /// Takes one operation; without one there is nothing to be had.
+    /// Takes one lookup from the budget; None if none is left.
     fn begin(&self, op: &str, reference: &str) -> Option<Arc<RunContext>> {
         let context = self.current.get();
         if context.is_closed() {
@@ -61,13 +61,13 @@ impl View {
         None
     }
 
-    /// The tools of a server, which is started if it has to be.
+    /// Returns the tools of a server, starting it if needed.
     fn load(&self, server: &Arc<Server>, context: &Arc<RunContext>) -> Result<Arc<Listing>, Fault> {
         let (inner, server, context) = (self.upstream.clone(), server.clone(), context.clone());
         executor::wait(async move { context.in_time(&server.name, inner.catalogue.load(&server)).await })?
     }
 
-    /// A server and perhaps a tool of it, loaded.
+    /// Finds and loads a server and, if the reference names one, its tool.
     fn find(&self, op: &str, reference: &str) -> Lookup<(Arc<Server>, Option<Arc<CatalogTool>>)> {
         let Some(context) = self.begin(op, reference) else { return Lookup::Unavailable };
         let (name, tool) = match reference.split_once('/') {
@@ -94,7 +94,7 @@ impl View {
         }
     }
 
-    /// A result of JSON, if it is not too long.
+    /// Returns a JSON result unless it is too large.
     fn capped<T>(&self, op: &str, reference: &str, bytes: u64, result: T) -> Lookup<T> {
         if bytes <= self.max_bytes() as u64 {
             return Lookup::Found(result);
@@ -104,7 +104,7 @@ impl View {
         Lookup::Unavailable
     }
 
-    /// Records a lookup that gave nothing. What is kept of it may be shown.
+    /// Records a failed lookup, cleaned for display.
     fn missed(&self, context: &RunContext, op: &str, reference: &str, reason: &str, error: &str) {
         let clean = |text: &str| clean::line(&self.upstream.redactor, text, LINE);
         context.fail_op(op, &clean(reference), reason, &clean(error));
@@ -125,13 +125,13 @@ impl ptc_runtime::Upstream for View {
         }
     }
 
-    /// Costs no lookup of the program: it is asked before there is one.
+    /// Takes no lookup from the budget: this is called before the program runs.
     fn tool_shape(&self, server: &str, tool: &str) -> Option<ToolShape> {
         let listing = self.upstream.catalogue.server(server)?.listing()?;
         Some(listing.tools.get(tool)?.shape())
     }
 
-    /// Costs no lookup either.
+    /// Takes no lookup from the budget.
     fn load(&self, servers: &[String]) -> Vec<(String, String)> {
         let (inner, run) = (self.upstream.clone(), self.current.get());
         let wanted = servers.to_vec();
@@ -228,7 +228,7 @@ impl ptc_runtime::Upstream for View {
             Lookup::Refused(why) => return Lookup::Refused(why),
             Lookup::Unavailable => return Lookup::Unavailable,
         };
-        // Shapes hold names that servers made up.
+        // Shapes contain names that servers chose.
         let text = self.upstream.redactor.scrub(&text).into_owned();
         let bytes = json_bytes(&*text);
         self.capped("doc", reference, bytes, text)
@@ -260,7 +260,7 @@ impl ptc_runtime::Upstream for View {
     }
 }
 
-/// A tool as `apropos` finds it.
+/// Builds the `apropos` entry of a tool.
 fn tool_entry(server: &Server, tool: &CatalogTool) -> Entry {
     let mut others = vec![tool.description.clone()];
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);

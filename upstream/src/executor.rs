@@ -1,8 +1,8 @@
-//! The threads that servers are called on: one executor for the process.
+//! One executor for the process: the threads on which servers are called.
 //!
-//! The SDK spawns tasks, and whoever polls a call may have no runtime of tokio, or one that ends before the connection
-//! does. The threads here never end, which children rely on: the kernel ends them together with the *thread* that
-//! started them.
+//! The SDK spawns tasks, and the poller of a call may have no tokio runtime, or one that ends before the
+//! connection does. These threads never end, which child processes rely on: the kernel kills them together with
+//! the *thread* that started them.
 
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::fault::{Fault, Reason};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeFlavor};
 use tokio::task::JoinHandle;
 
-/// Bytes that take about a millisecond to read.
+/// Number of bytes that take about a millisecond to read.
 const HEAVY: usize = 64 << 10;
 
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
@@ -33,41 +33,40 @@ fn runtime() -> Result<&'static Runtime, Fault> {
     })
 }
 
-/// Lets this thread make what belongs to an executor.
+/// Enters the executor, so that this thread can create objects that belong to it.
 pub(crate) fn enter() -> Result<EnterGuard<'static>, Fault> {
     Ok(runtime()?.enter())
 }
 
-/// Work nobody waits for. Where no thread can be started it is dropped, and with it what it holds.
+/// Spawns work that nobody waits for. If no thread can be started, the work is dropped.
 pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) {
     if let Ok(runtime) = runtime() {
         runtime.spawn(work);
     }
 }
 
-/// Work that goes on also if nobody waits for it any more.
+/// Runs work that continues even if the caller stops waiting.
 pub(crate) async fn detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, Fault>> + Send + 'static,
 ) -> Result<T, Fault> {
     runtime()?.spawn(work).await.unwrap_or_else(|_| Err(broken()))
 }
 
-/// Work that begins now, and is given up together with what is returned here.
+/// Starts work now; dropping the returned task cancels it.
 pub(crate) fn begin<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<Task<T>, Fault> {
     Ok(Task(runtime()?.spawn(work)))
 }
 
-/// Waits for work. Any thread may wait, one of another executor too: the work is done elsewhere.
+/// Blocks until work is done. Any thread may wait, including one of another executor: the work runs elsewhere.
 pub(crate) fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, Fault> {
     let (done, wait) = std::sync::mpsc::sync_channel(1);
     runtime()?.spawn(async move { done.send(work.await) });
     wait.recv().map_err(|_| broken())
 }
 
-/// Work of so many bytes that does not wait for anything. The threads are few and all servers share them, so they are
-/// not kept by what one server has sent.
+/// Runs CPU work on `bytes` bytes. All servers share few threads, so large work of one server must not occupy them.
 pub(crate) fn heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let is_ours =
         Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
@@ -77,7 +76,7 @@ pub(crate) fn heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Work under way.
+/// Work in progress.
 pub(crate) struct Task<T>(JoinHandle<T>);
 
 impl<T> Future for Task<T> {
@@ -94,14 +93,14 @@ impl<T> Drop for Task<T> {
     }
 }
 
-/// A bug of a client is nobody else's problem.
+/// Builds the fault for a client that panicked: its bug must not affect others.
 fn broken() -> Fault {
     Fault::new(Reason::UpstreamError, "the client of this server has a bug and gave up")
 }
 
-/// One call, until its deadline or the time limit of the server is over. The only place where a call is raced against time.
-/// Its clock starts when it is sent: before that it may wait for a place, which has a limit of its own. To be polled on
-/// the executor.
+/// Makes one call, up to its deadline or the server's time limit. The only place where a call races against
+/// time. The clock starts when the call is sent: waiting for a free slot has a limit of its own. Must be polled
+/// on the executor.
 pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) -> Result<Reply, Fault> {
     let _seat = match client.seats() {
         Some(seats) => Some(seats.take(name, request.queue_timeout, request.deadline).await?),
@@ -122,7 +121,7 @@ pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) 
     }
 }
 
-/// A client for whoever is not on the executor: any thread and any other executor may use it.
+/// A client for callers outside the executor: any thread and any other executor may use it.
 pub(crate) struct Standalone {
     pub name: String,
     pub client: Arc<dyn Client>,

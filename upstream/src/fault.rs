@@ -1,34 +1,34 @@
-//! What can go wrong with a server. Programs see it as `{:ok false :reason … :message …}` and go on.
+//! Failures of servers. Programs see them as `{:ok false :reason … :message …}` and continue.
 
 use std::fmt;
 
-/// Why a call gave nothing, as the program is told.
+/// Reason for a failed call, as programs see it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reason {
-    /// It could not be started or reached, or it has crashed and is not yet to be started again.
+    /// The server could not be started or reached, or crashed and is not to be restarted yet.
     UpstreamUnavailable,
-    /// It answered with an error of the protocol, or with something that is no answer.
+    /// The server replied with a protocol error or an invalid reply.
     UpstreamError,
-    /// The tool itself says that it failed.
+    /// The tool itself reports a failure.
     ToolError,
-    /// It does not take our credential.
+    /// The server rejects our credential.
     AuthFailed,
-    /// It wants to be asked less often.
+    /// The server limits the rate of requests.
     RateLimited,
-    /// No answer within the time a call may take.
+    /// No reply within the time limit of the call.
     Timeout,
-    /// More bytes than an answer may have; they were counted before anything was decoded.
+    /// The reply exceeds its size limit; bytes are counted before anything is decoded.
     ResponseTooLarge,
-    /// The program has made all the calls it may make.
+    /// The program has used up its budget of calls.
     CapExhausted,
-    /// It needed a person's approval and did not get it.
+    /// The call needed a person's approval and did not get it.
     ApprovalDenied,
-    /// The run this call belongs to is over.
+    /// The run this call belongs to has ended.
     RunContextClosed,
 }
 
 impl Reason {
-    /// The keyword programs compare with.
+    /// Returns the keyword that programs compare with.
     pub fn name(self) -> &'static str {
         match self {
             Reason::UpstreamUnavailable => "upstream_unavailable",
@@ -45,21 +45,21 @@ impl Reason {
     }
 }
 
-/// A world fault: nobody's mistake in the program, so it is a value there and not an error.
+/// A failure of the outside world. It is not the program's mistake, so the program gets a value instead of an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Which kind.
+    /// Reason of the failure.
     pub reason: Reason,
-    /// What happened, in words. Not yet scrubbed of secrets: whoever lets it out does that.
+    /// Message, not yet scrubbed of secrets: code that passes it on must scrub it.
     pub message: String,
-    /// The status of an answer over HTTP.
+    /// HTTP status of the reply, if there was one.
     pub http_status: Option<u16>,
-    /// How many bytes had arrived.
+    /// Number of bytes received.
     pub wire_bytes: u64,
 }
 
 impl Fault {
-    /// A fault that knows no more than this.
+    /// Creates a fault without HTTP status and bytes.
     ///
     /// ```
     /// use ptc_upstream::{Fault, Reason};

@@ -1,4 +1,4 @@
-//! Programs and what they run with: one host for commands, the prompt and the MCP server.
+//! Host of programs with servers, shared by commands, the prompt and the MCP server.
 
 use crate::approval::{Verdict, Wish};
 use crate::context::RunContext;
@@ -13,30 +13,30 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs programs that may call servers, if there are any. Dropped, it is over: whatever was kept of a run calls nothing
-/// any more.
+/// Runs programs that may call servers, if there are any. Dropping it closes the run: functions kept from it
+/// can make no calls.
 #[derive(Debug)]
 pub struct ProgramHost {
     servers: Option<Attachment>,
 }
 
 impl ProgramHost {
-    /// A host with these servers, or none.
+    /// Creates a host with these servers, or none.
     pub fn new(servers: Option<Attachment>) -> ProgramHost {
         ProgramHost { servers }
     }
 
-    /// The servers.
+    /// Returns the servers.
     pub fn servers(&self) -> Option<&Attachment> {
         self.servers.as_ref()
     }
 
-    /// The run that is under way, where there are servers.
+    /// Returns the current run, if there are servers.
     pub fn context(&self) -> Option<Arc<RunContext>> {
         self.servers.as_ref().map(Attachment::context)
     }
 
-    /// The tools with `call` among them, where there are servers.
+    /// Adds `call` to the tools, if there are servers.
     #[must_use]
     pub fn tools(&self, tools: Tools) -> Tools {
         match &self.servers {
@@ -45,13 +45,13 @@ impl ProgramHost {
         }
     }
 
-    /// The catalogue that discovery looks into.
+    /// Returns the catalogue for discovery.
     pub fn discovery(&self) -> Option<Arc<dyn ptc_runtime::Upstream>> {
         self.servers.as_ref().map(Attachment::discovery)
     }
 
-    /// The runtime whose programs call these servers, beside the tools it has, and look into their catalogue. Preludes
-    /// that are attached to it are checked against both.
+    /// Adds the servers to a runtime: its programs can call them and discover their tools. Preludes attached to
+    /// it later are checked against both.
     #[must_use]
     pub fn runtime(&self, runtime: Runtime) -> Runtime {
         match &self.servers {
@@ -63,15 +63,15 @@ impl ProgramHost {
         }
     }
 
-    /// Begins the next run of a session: its budget of calls is whole again, and its record empty.
+    /// Begins the next run of a session, with a full call budget and an empty record.
     pub fn begin(&self, within: Duration) {
         if let Some(servers) = &self.servers {
             servers.next(Some(Instant::now() + within));
         }
     }
 
-    /// Begins with a program and goes on with it for one slice of time, where computing is allowed. What is not over then
-    /// goes on with [`ProgramHost::proceed`].
+    /// Starts a program and runs it for one time slice, where computing is allowed. If it has not ended then,
+    /// continue it with [`ProgramHost::proceed`].
     pub fn start(
         &self,
         session: &mut Session,
@@ -91,8 +91,8 @@ impl ProgramHost {
         })
     }
 
-    /// Goes on with a program until it ends or waits for somebody's decision. Who cancels does not wait for servers that
-    /// still work.
+    /// Continues a program until it ends or waits for an approval. Cancelling does not wait for servers that
+    /// are still working.
     pub async fn proceed(&self, run: UnderWay, cancel: &Cancel, within: Duration) -> RunOutcome {
         let waited = {
             let schedule = run.schedule.clone();
@@ -102,7 +102,7 @@ impl ProgramHost {
         let stop = std::pin::pin!(cancel.cancelled());
         let driven = match select(std::pin::pin!(until_held(run.run, run.decided)), stop).await {
             Either::Left((driven, _)) => driven,
-            // Calls under way are dropped with the future; a program that computes sees the flag itself.
+            // Dropping the future drops calls in flight; a computing program sees the flag itself.
             Either::Right(_) => return RunOutcome::Cancelled,
         };
         match driven {
@@ -117,7 +117,7 @@ impl ProgramHost {
         }
     }
 
-    /// A program as it was, now that all it waited for is decided. It sees the same data as before.
+    /// Resumes a suspended program once all its approvals are decided. It sees the same data as before.
     pub fn resume(
         &self,
         session: &Session,
@@ -134,7 +134,7 @@ impl ProgramHost {
         let Some(servers) = &self.servers else { return Ok(UnderWay { run, decided: Vec::new(), schedule }) };
         let context = servers.context();
         let waited = schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited());
-        // It is put off by all that the schedule has waited, of which this much is over.
+        // The deadline is extended by everything the schedule has waited, of which this much is already over.
         context
             .set_deadline((Instant::now() + suspended.left).checked_sub(waited).unwrap_or_else(Instant::now));
         schedule.iter().for_each(|schedule| context.set_schedule(schedule));
@@ -157,22 +157,22 @@ impl Drop for ProgramHost {
     }
 }
 
-/// A program that has begun.
+/// A program that has been started.
 pub enum Begun {
-    /// And ended.
+    /// Ended within its first time slice.
     Ended(Outcome),
-    /// It goes on.
+    /// Not ended yet.
     UnderWay(Box<UnderWay>),
 }
 
-/// A program that computes or waits for servers, and the calls that somebody has decided about.
+/// A program that computes or waits for servers, with the calls that a person has decided on.
 pub struct UnderWay {
     run: Run,
     decided: Vec<(CallId, ToolFuture)>,
     schedule: Option<Arc<dyn Schedule>>,
 }
 
-/// A program that waits for somebody's decision.
+/// A program waiting for approvals.
 #[derive(Debug)]
 pub struct HeldRun {
     run: Run,
@@ -181,72 +181,72 @@ pub struct HeldRun {
 }
 
 impl HeldRun {
-    /// The program as bytes, to be kept until it is decided. This takes a while for one that holds much.
+    /// Serializes the program until the approvals are decided. Slow if the program holds much data.
     pub fn suspend(self) -> Result<Suspension, Failure> {
         let snapshot = self.run.snapshot()?;
         Ok(Suspension { snapshot, wishes: self.wishes, left: self.left })
     }
 }
 
-/// A suspended run, and the calls it waits for.
+/// A suspended run, with the calls it waits for.
 #[derive(Debug)]
 pub struct Suspension {
-    /// The machine as bytes.
+    /// Snapshot of the machine.
     pub snapshot: Vec<u8>,
-    /// Which calls, and what they would do.
+    /// Calls that need approval, and what they would do.
     pub wishes: Vec<(CallId, Wish)>,
-    /// How much of its time is left.
+    /// Remaining time of the run.
     pub left: Duration,
 }
 
-/// How far a program went.
+/// Outcome of continuing a program.
 #[derive(Debug)]
 pub enum RunOutcome {
-    /// To its end.
+    /// The program ended.
     Ended(Result<Outcome, Failure>),
-    /// It waits for somebody's decision.
+    /// The program waits for approvals.
     Held(HeldRun),
-    /// It was cancelled first.
+    /// The program was cancelled.
     Cancelled,
 }
 
-/// What a program is given besides servers.
+/// Options of a program in addition to servers.
 #[derive(Clone, Default)]
 pub struct ProgramOptions {
-    /// Data, and a way to cancel.
+    /// Data and a cancel flag.
     pub grants: Grants,
     /// Tools of the host.
     pub tools: Tools,
-    /// A prelude, whose requirements are checked against the servers before anything runs.
+    /// Prelude, whose requirements are checked against the servers before the run.
     pub prelude: Option<Prelude>,
-    /// The trace the run belongs to (W3C `traceparent`), which servers are told.
+    /// Trace the run belongs to (W3C `traceparent`), passed on to servers.
     pub traceparent: Option<String>,
 }
 
-/// A program that has run.
+/// A finished run of a program.
 pub struct ProgramRun {
-    /// What came of it, as the host may use it. What servers answered was scrubbed of credentials before the program
-    /// saw it; data and tools of the host were not.
+    /// Outcome for the host. Replies of servers were scrubbed of credentials before the program saw them; data
+    /// and tools of the host were not.
     pub outcome: Result<Outcome, Failure>,
-    /// What it called.
+    /// Context of the run, with its calls.
     pub context: Arc<RunContext>,
     redactor: Arc<Redactor>,
 }
 
 impl ProgramRun {
-    /// The value as text that may leave the process; None if there is none.
+    /// Returns the value as scrubbed text that may leave the process; None if the run failed.
     pub fn result(&self) -> Option<String> {
         let printed = self.outcome.as_ref().ok()?.print().ok()?;
         Some(self.redactor.scrub(&printed).into_owned())
     }
 
-    /// What went wrong, as text that may leave the process.
+    /// Returns the error as scrubbed text that may leave the process.
     pub fn error(&self) -> Option<String> {
         let failure = self.outcome.as_ref().err()?;
         Some(self.redactor.scrub(&failure.to_string()).into_owned())
     }
 
-    /// `ptc_metrics`; None if nothing was called.
+    /// `ptc_metrics`; None if there were no calls.
     pub fn metrics(&self) -> Option<Value> {
         let prints: &[String] = match &self.outcome {
             Ok(outcome) => &outcome.prints,
@@ -257,7 +257,7 @@ impl ProgramRun {
 }
 
 impl Upstream {
-    /// Runs one program to its end, blocking. `(tool/call …)` calls the servers, and discovery looks into them.
+    /// Runs one program to its end, blocking. `(tool/call …)` calls the servers, and discovery looks them up.
     ///
     /// ```
     /// use ptc_runtime::Runtime;

@@ -1,7 +1,7 @@
-//! Configuration files of MCP clients, as ours: what people have is where they begin.
+//! Converts configuration files of MCP clients to ours, so that people can start from the files they have.
 //!
-//! No secret is taken over. What looks like one becomes a variable of the environment that its owner sets, and a note
-//! says so; what has no counterpart here is left out, and a note says that, too.
+//! Secrets are left out. Values that look like one become an environment variable for the owner to set, with a
+//! note. Settings without a counterpart are left out, also with a note.
 
 mod read;
 
@@ -9,16 +9,16 @@ use crate::config::{is_server_name, is_telling};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// A file of ours, and what to know about it.
+/// A converted configuration, with notes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// The configuration.
+    /// Configuration in our format.
     pub config: Value,
-    /// What was left out or changed, in sentences.
+    /// Sentences on what was left out or changed.
     pub notes: Vec<String>,
 }
 
-/// One server of somebody else's file.
+/// One server of another client's file.
 #[derive(Debug, Default)]
 struct ClientEntry {
     name: String,
@@ -28,14 +28,14 @@ struct ClientEntry {
     cd: Option<String>,
     url: Option<String>,
     headers: Vec<(String, String)>,
-    /// A variable that holds a bearer token.
+    /// Name of a variable that holds a bearer token.
     token_var: Option<String>,
     is_disabled: bool,
-    /// The older transport of events, which nobody speaks any more.
+    /// True for the older SSE transport, which is no longer supported.
     is_sse: bool,
 }
 
-/// Reads the file of Claude, Cursor, Windsurf (`mcpServers`), VS Code (`servers`) or Codex (`[mcp_servers.…]`).
+/// Converts a file of Claude, Cursor, Windsurf (`mcpServers`), VS Code (`servers`) or Codex (`[mcp_servers.…]`).
 ///
 /// ```
 /// use ptc_upstream::import::import;
@@ -100,7 +100,7 @@ impl Taken {
         self.notes.push(format!("`{server}` {what}"));
     }
 
-    /// The name as ours may be, and nobody else's.
+    /// Returns a valid and unused server name.
     fn name(&mut self, theirs: &str) -> String {
         let plain: String = theirs
             .chars()
@@ -239,7 +239,7 @@ impl Taken {
         Ok(entry)
     }
 
-    /// A credential out of a variable.
+    /// Adds a credential that comes from a variable and returns its name.
     fn binding(&mut self, server: &str, what: &str, var: &str) -> String {
         let binding = format!("{server}-{what}");
         self.credentials.insert(binding.clone(), json!({"source": "env", "var": var}));
@@ -247,7 +247,7 @@ impl Taken {
     }
 }
 
-/// The one variable that a text is, in any of the ways clients write it.
+/// Returns the variable's name if the whole text is one variable, in any client's notation.
 fn variable(text: &str) -> Option<String> {
     let inner = match text.strip_prefix("${") {
         Some(rest) => rest.strip_suffix('}')?,
@@ -257,7 +257,7 @@ fn variable(text: &str) -> Option<String> {
         return Some(screaming(input));
     }
     let inner = inner.strip_prefix("env:").unwrap_or(inner);
-    // A default behind the name stays behind.
+    // A default after the name is dropped.
     let name = inner.split_once(":-").map_or(inner, |(name, _)| name);
     let is_name = !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -265,7 +265,7 @@ fn variable(text: &str) -> Option<String> {
     is_name.then(|| name.to_string())
 }
 
-/// A name as variables are spelled.
+/// Converts a name to the spelling of environment variables.
 fn screaming(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();

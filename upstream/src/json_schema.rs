@@ -1,5 +1,5 @@
-//! JSON Schemas that values are checked against: arguments of tools, by the schema of their server, and results of
-//! programs, by the schema of their client. The one place in the tree that checks values against a JSON Schema.
+//! Validation against JSON Schemas: tool arguments by their server's schema, results of programs by their
+//! client's schema. No other code checks values against a JSON Schema.
 
 mod cost;
 mod wording;
@@ -12,40 +12,41 @@ use std::sync::OnceLock;
 use wording::Mismatch;
 pub use wording::json_kind;
 
-/// The longest schema that is used for checks, as JSON.
+/// Maximum size of a schema used for checks, in bytes of JSON.
 const BYTES: u64 = 200_000;
 
-/// The most patterns that a schema may have.
+/// Maximum number of patterns in a schema.
 const PATTERNS: usize = 64;
 
-/// The most memory that one compiled pattern may take.
+/// Maximum memory of one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 64 << 10;
 
-/// How much one check of arguments may do; beyond it the server decides, as it does in any case.
+/// Maximum work for checking arguments, in units of [`cost::fits`]; beyond it only the server checks, as it
+/// always does.
 const ARGUMENT_WORK: u64 = 300_000;
 
-/// How much one check of a result may do: enough for every value that fits the memory of a program, and below a second.
+/// Maximum work for checking a result: enough for every value that fits a program's memory, and less than a second.
 const RESULT_WORK: u64 = 20_000_000;
 
-/// The most mismatches that an error lists.
+/// Maximum number of mismatches that an error lists.
 const TOLD: usize = 10;
 
-/// The most mismatches that a check collects. They are sorted by place, and the first ones are listed.
+/// Maximum number of mismatches that a check collects; they are sorted by place, and the first ones are listed.
 const FOUND: usize = 100;
 
-/// A JSON Schema. It is compiled when it is first needed.
+/// A JSON Schema, compiled on first use.
 pub struct JsonSchema {
     json: Value,
     validator: OnceLock<Option<Validator>>,
 }
 
 impl JsonSchema {
-    /// A schema that somebody else made, to be used as far as it can be.
+    /// Takes an untrusted schema, to be used as far as possible.
     pub fn new(json: Value) -> JsonSchema {
         JsonSchema { json, validator: OnceLock::new() }
     }
 
-    /// A schema that has to be checked in full; the error says what about it cannot be.
+    /// Takes a schema that must be checked in full; the error says what is not supported.
     ///
     /// ```
     /// use ptc_upstream::JsonSchema;
@@ -71,12 +72,12 @@ impl JsonSchema {
         Ok(JsonSchema { json, validator: OnceLock::from(Some(validator)) })
     }
 
-    /// The schema as it was given.
+    /// Returns the schema as given.
     pub fn json(&self) -> &Value {
         &self.json
     }
 
-    /// The first thing that is wrong with arguments, as far as that is known.
+    /// Explains the first problem of arguments; None if there is none, or if checking would be too much work.
     pub(crate) fn problem(&self, args: &Value) -> Option<String> {
         let validator = self.validator.get_or_init(|| build(&self.json).ok()).as_ref()?;
         if !cost::fits(&self.json, args, ARGUMENT_WORK) {
@@ -89,7 +90,7 @@ impl JsonSchema {
         Some(crate::catalogue::clean::short(&format!("{place}{error}"), 300))
     }
 
-    /// Whether a value matches; the error names each place where it does not, beginning with `root`.
+    /// Checks a value; the error names each place that does not match, with paths beginning with `root`.
     pub fn check(&self, value: &Value, root: &str) -> Result<(), String> {
         let validator = self.validator.get_or_init(|| build(&self.json).ok()).as_ref();
         let Some(validator) = validator.filter(|_| cost::fits(&self.json, value, RESULT_WORK)) else {
@@ -110,9 +111,9 @@ impl fmt::Debug for JsonSchema {
     }
 }
 
-/// The error says whether the schema is broken, points elsewhere, or is too much.
+/// Compiles a schema; the error says whether it is invalid, refers elsewhere, or is too large.
 fn build(schema: &Value) -> Result<Validator, String> {
-    // The oldest draft has another word for `$id`.
+    // Draft 4 uses `id` instead of `$id`.
     let is_old = schema.get("$schema").and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-04"));
     let is_fit = !is_old && json_bytes(schema) <= BYTES && is_plain(schema, true, &mut PATTERNS.clone());
     if !is_fit {
@@ -120,12 +121,12 @@ fn build(schema: &Value) -> Result<Validator, String> {
             "it has more than {BYTES} bytes or {PATTERNS} patterns, or refers to other documents or anchors"
         ));
     }
-    // In linear time, and small.
+    // These patterns run in linear time and little memory.
     let options = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(4 * PATTERN_BYTES);
     jsonschema::options().with_pattern_options(options).build(schema).map_err(|error| error.to_string())
 }
 
-/// Whether a reference inside means what it says, from the root on, and there are not too many patterns.
+/// Returns whether references can only be paths from the root, and there are not too many patterns.
 fn is_plain(part: &Value, is_root: bool, patterns: &mut usize) -> bool {
     match part {
         Value::Array(items) => items.iter().all(|item| is_plain(item, false, patterns)),
@@ -154,7 +155,7 @@ mod tests {
         JsonSchema::new(schema.clone()).problem(args)
     }
 
-    /// Every definition but the last is made from a reference to the next.
+    /// Builds a chain of definitions, each made from a reference to the next.
     fn chain(length: usize, step: impl Fn(Value) -> Value) -> Value {
         let mut all = Map::new();
         for at in 0..length {
@@ -225,7 +226,7 @@ mod tests {
         );
     }
 
-    /// On a thread of the usual size.
+    /// Runs on a thread of default stack size.
     #[test]
     fn endless_schemas_check_nothing() {
         let endless = [
@@ -252,7 +253,7 @@ mod tests {
         ] {
             assert_eq!(problem(&schema, &json!({})), None, "{schema}");
         }
-        // A name that is only a name.
+        // Here `$id` is only a property's name.
         assert!(
             problem(&json!({"properties": {"$id": {"type": "string"}}, "type": "string"}), &json!({}))
                 .is_some()

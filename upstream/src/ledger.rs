@@ -1,43 +1,44 @@
-//! What a run has called, and how much of it is in its answer. Everything here is scrubbed already.
+//! Record of a run's calls, and metrics of how much of their data reached the answer. Everything here is
+//! already scrubbed.
 
 use crate::raw;
 use ptc_bytecode::Effects;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// One call.
+/// One call, with its outcome.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Call {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// How long it took.
+    /// Duration, in milliseconds.
     pub duration_ms: u64,
-    /// Why there is no answer, and what happened; None if there is one.
+    /// Reason and message of a failure; None if the call succeeded.
     pub fault: Option<(&'static str, String)>,
-    /// How many bytes the answer has as the program sees it; None if nothing came.
+    /// Size of the result for the program, in bytes; None if there is no result.
     pub result_bytes: Option<u64>,
-    /// Whether there was too much of it.
+    /// True if the reply exceeded its size limit.
     pub oversize: bool,
-    /// How many bytes arrived.
+    /// Number of bytes received.
     pub wire_bytes: u64,
-    /// The status of an answer over HTTP.
+    /// HTTP status of the reply, if there was one.
     pub http_status: Option<u16>,
-    /// Which credential was sent, and how.
+    /// Scheme and name of the credential that was sent.
     pub auth: Option<(&'static str, String)>,
-    /// `json`, `text` or `none`.
+    /// Kind of the value: `json`, `text` or `none`.
     pub value_kind: Option<&'static str>,
-    /// What the answer is like.
+    /// Shape of the result.
     pub shape: String,
-    /// How it begins.
+    /// Beginning of the result.
     pub preview: String,
-    /// What it may have changed, as the server says of the tool; None if nothing was sent.
+    /// Effect of the tool according to its server or the configuration; None if nothing was sent.
     pub effect: Option<Effects>,
 }
 
 impl Call {
-    /// Whether it changed something, or may have.
+    /// Returns whether the call changed something, or may have.
     ///
     /// ```
     /// use ptc_bytecode::Effects;
@@ -50,7 +51,7 @@ impl Call {
     }
 }
 
-/// The calls that wrote, or may have: who and what, no argument and no answer.
+/// Returns the calls that wrote, or may have, as JSON: server, tool and effect, without arguments and results.
 pub fn matched_calls<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Vec<Value> {
     let told = |call: &Call| {
         let effect = call.effect.map(Effects::name);
@@ -59,27 +60,27 @@ pub fn matched_calls<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Vec<Value
     calls.into_iter().filter(|call| call.may_have_written()).map(told).collect()
 }
 
-/// Why a call that was sent has no answer: nobody waited for it.
+/// Fault of a call that was sent and then abandoned by its caller.
 const ABANDONED: (&str, &str) = ("abandoned", "given up before there was an answer");
 
-/// The calls of one run.
+/// Record of one run.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     calls: Vec<Call>,
-    /// How many calls of one program are kept.
+    /// Maximum number of calls kept per program.
     per_program: usize,
-    /// How many are kept until the next program begins.
+    /// Maximum number of calls kept until the next program begins.
     most: usize,
-    /// Calls that are not among them.
+    /// Number of calls not kept.
     more: u64,
     ops: Vec<Value>,
-    /// How many lookups are kept until the next program begins.
+    /// Maximum number of lookups kept until the next program begins.
     most_ops: usize,
-    /// Where those of the last program begin.
+    /// Index of the last program's first lookup.
     program_from: usize,
 }
 
-/// How many lookups of one program are kept.
+/// Maximum number of lookups kept per program.
 const MAX_OPS: usize = 50;
 
 impl Ledger {
@@ -103,8 +104,8 @@ impl Ledger {
         }
     }
 
-    /// A call that is sent now. It stands as given up until [`Ledger::settle`] says what became of it: whoever stops the
-    /// program in between still learns that it was sent.
+    /// Records a call that is being sent, as abandoned until [`Ledger::settle`] sets its outcome: if the
+    /// program is stopped in between, the record still shows that the call was sent.
     pub fn begin(&mut self, call: &Call) -> Option<usize> {
         let (reason, message) = ABANDONED;
         let at = self.calls.len();
@@ -112,21 +113,21 @@ impl Ledger {
         (at < self.calls.len()).then_some(at)
     }
 
-    /// What became of a call that was begun.
+    /// Sets the outcome of a call that was begun.
     pub fn settle(&mut self, at: Option<usize>, call: Call) {
         if let Some(begun) = at.and_then(|at| self.calls.get_mut(at)) {
             *begun = call;
         }
     }
 
-    /// A lookup, which has gone well until something else is said of it.
+    /// Records a lookup, as successful unless [`Ledger::fail_op`] follows.
     pub fn add_op(&mut self, op: &str, reference: &str) {
         if self.ops.len() < self.most_ops {
             self.ops.push(json!({"op": op, "ref": reference, "status": "ok"}));
         }
     }
 
-    /// Why a lookup gave nothing.
+    /// Marks a lookup as failed, with the reason.
     pub fn fail_op(&mut self, op: &str, reference: &str, reason: &str, error: &str) {
         let failed = json!({"op": op, "ref": reference, "status": "error", "reason": reason, "error": error});
         let is_it =
@@ -138,15 +139,15 @@ impl Ledger {
         }
     }
 
-    /// Calls and lookups from now on are those of another program, which has as much room for its own: a guard that
-    /// looks for writes finds those of a late program, too.
+    /// Starts the record of the next program, with as much room as the previous one had, so that a guard that
+    /// looks for writes also finds those of a late program.
     pub fn next_program(&mut self) {
         self.most = self.calls.len().saturating_add(self.per_program);
         self.program_from = self.ops.len();
         self.most_ops = self.program_from.saturating_add(MAX_OPS);
     }
 
-    /// What the last program looked up.
+    /// Returns the lookups of the last program.
     pub fn last_ops(&self) -> &[Value] {
         self.ops.get(self.program_from..).unwrap_or_default()
     }
@@ -193,12 +194,12 @@ impl Ledger {
         self.calls.iter().map(entry).collect()
     }
 
-    /// Whether nothing was called.
+    /// Returns whether there were no calls.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.more == 0
     }
 
-    /// What was measured, in bytes and in estimates of tokens.
+    /// Returns the metrics, in bytes and estimated tokens.
     pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Value {
         let oversize = self.calls.iter().filter(|call| call.oversize);
         let errors = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_some());
@@ -241,7 +242,7 @@ impl Ledger {
     }
 }
 
-/// What JSON is like, in a few words.
+/// Describes the shape of JSON in a few words.
 pub(crate) fn shape(json: &RawValue) -> String {
     let mut count = 0;
     match json.get().as_bytes().first() {
@@ -269,7 +270,7 @@ pub(crate) fn shape(json: &RawValue) -> String {
     }
 }
 
-/// What a text is like, in a few words.
+/// Describes a string in a few words.
 pub(crate) fn shape_of_text(text: &str) -> String {
     format!("string chars={}", text.chars().count())
 }

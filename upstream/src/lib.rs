@@ -1,9 +1,9 @@
 //! Other servers as tools: one program joins, filters and reduces what many servers return, and only
 //! its answer leaves the sandbox.
 //!
-//! A [`config::Config`] says which servers there are; an [`Upstream`] runs them and knows their tools. A server is
-//! reached by a [`Client`], whatever it speaks; what can go wrong with it is a [`Fault`], which programs see as
-//! a value. A [`ProgramHost`] runs programs against servers; an [`Attachment`] gives them to an agent.
+//! A [`config::Config`] lists the servers; an [`Upstream`] runs them and knows their tools. A [`Client`]
+//! connects to one server, over any transport; its failures are [`Fault`]s, which programs see as values. A
+//! [`ProgramHost`] runs programs against servers; an [`Attachment`] gives them to an agent.
 #![forbid(unsafe_code)]
 
 mod approval;

@@ -1,4 +1,4 @@
-//! Servers as missions see them.
+//! Servers for missions.
 
 use crate::ledger::matched_calls;
 use crate::running::Attachment;
@@ -48,7 +48,7 @@ impl Servers for Attachment {
     }
 }
 
-/// The arguments of a call as `(tool/call …)` would have them.
+/// Builds the arguments of `(tool/call …)` for a call by server and tool name.
 fn by_name(server: &str, tool: &str, args: &ToolArgs) -> ToolArgs {
     let (key, text) = (|name: &str| Node::Keyword(name.into()), |text: &str| Node::Str(text.into()));
     let mut nodes = vec![key("server"), text(server), key("tool"), text(tool), key("args")];
@@ -60,10 +60,10 @@ fn by_name(server: &str, tool: &str, args: &ToolArgs) -> ToolArgs {
     ToolArgs::new(call).answered_within(args.max_answer_bytes())
 }
 
-/// The value in `{:ok true :value v}`; `{:ok false :reason r :message m}` is an error.
+/// Returns the value in `{:ok true :value v}`; `{:ok false :reason r :message m}` becomes an error.
 fn value_of(answer: ToolAnswer) -> Result<ToolAnswer, ToolError> {
     let datum = match answer {
-        // Only values are large.
+        // Only values are large enough to be frozen.
         ToolAnswer::Frozen(frozen) => match frozen.field("value") {
             Some(value) => return Ok(value.into()),
             None => frozen.to_datum(usize::MAX).map_err(ToolError::new)?,

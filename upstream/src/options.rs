@@ -1,31 +1,31 @@
-//! Options of upstream servers: one table, of which flags of commands, settings of the MCP server and their pages are made.
+//! Table of upstream options, which command flags, settings of the MCP server and their pages are made from.
 
 use crate::catalogue::{RenderMode, Rendering, Snapshot};
 use crate::context::CallLimits;
 use std::time::Duration;
 
-/// What happens to a start if a server is not there.
+/// Policy for a start with unavailable servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BootPolicy {
-    /// It fails.
+    /// The start fails.
     #[default]
     Fail,
-    /// It goes on without that server, which is asked again when somebody needs it.
+    /// The start continues without that server, which is tried again when needed.
     Degrade,
 }
 
-/// How servers are run.
+/// Options for running servers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
-    /// Whether all servers are started and listed at once.
+    /// Rule for listing tools: once at the start, or when needed.
     pub snapshot: Snapshot,
-    /// What happens if one is not there.
+    /// Policy for servers that are unavailable at the start.
     pub boot_policy: BootPolicy,
-    /// The longest that the start may take.
+    /// Time limit of the start.
     pub boot_deadline: Duration,
-    /// What programs may do.
+    /// Limits for programs.
     pub limits: CallLimits,
-    /// How the catalogue is shown.
+    /// Options for rendering the catalogue.
     pub rendering: Rendering,
 }
 
@@ -41,20 +41,20 @@ impl Default for Options {
     }
 }
 
-/// An option.
+/// One option, with its names and values.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionRow {
-    /// Name of the setting of the MCP server, with dashes.
+    /// Name as a setting of the MCP server, with dashes.
     pub name: &'static str,
-    /// Flag of other commands, without the dashes before it.
+    /// Name as a flag of other commands, without the leading dashes.
     pub flag: &'static str,
-    /// Values it takes.
+    /// Type of its values.
     pub kind: OptionKind,
-    /// Value that holds without it, as text.
+    /// Default value, as text.
     pub default: &'static str,
     /// Description in one sentence.
     pub doc: &'static str,
-    /// Whether it is a setting of the MCP server, too.
+    /// True if it is also a setting of the MCP server.
     pub is_setting: bool,
     set: fn(&mut Options, u64),
     get: fn(&Options) -> u64,
@@ -173,7 +173,7 @@ impl OptionRow {
         (self.set)(options, number);
     }
 
-    /// Sets the option to a word; false for one it does not take.
+    /// Sets the option to a word; false if the word is not one of its values.
     ///
     /// ```
     /// use ptc_upstream::{BootPolicy, OPTIONS, Options};
@@ -188,7 +188,7 @@ impl OptionRow {
         at.inspect(|at| (self.set)(options, *at as u64)).is_some()
     }
 
-    /// The value as text.
+    /// Returns the value as text.
     pub fn show(&self, options: &Options) -> String {
         let value = (self.get)(options);
         match self.kind {

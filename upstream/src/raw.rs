@@ -1,10 +1,10 @@
-//! Parts of JSON text, found without reading the rest into memory: as data, text may take a hundred times its bytes.
+//! Searches JSON text without parsing all of it: as data, text may take a hundred times its size.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The members of an object that have these names; of several with one name the last.
+/// Reader of the members with these names of an object; among duplicates, the last wins.
 pub(crate) struct Members<'n, const N: usize>(pub [&'n str; N]);
 
 impl<'de, const N: usize> DeserializeSeed<'de> for Members<'_, N> {
@@ -34,13 +34,13 @@ impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
     }
 }
 
-/// The members of an object that have these names; none of anything else.
+/// Returns the members of an object with these names; none for other values.
 pub(crate) fn members<'t, const N: usize>(text: &'t RawValue, names: [&str; N]) -> [Option<&'t RawValue>; N] {
     let mut reader = serde_json::Deserializer::from_str(text.get());
     Members(names).deserialize(&mut reader).unwrap_or([None; N])
 }
 
-/// Shows the keys of an object, in order; none of anything else.
+/// Passes the keys of an object to `each`, in order; none for other values.
 pub(crate) fn keys(text: &RawValue, each: impl FnMut(String)) {
     struct Keys<F>(F);
 
@@ -59,11 +59,11 @@ pub(crate) fn keys(text: &RawValue, each: impl FnMut(String)) {
         }
     }
 
-    // Anything but an object has no keys to show.
+    // Other values than objects have no keys to show.
     let _ = serde_json::Deserializer::from_str(text.get()).deserialize_map(Keys(each));
 }
 
-/// The text that a string stands for; None for anything else.
+/// Returns the decoded text of a JSON string; None for other values.
 pub(crate) fn string(text: &RawValue) -> Option<String> {
     if !text.get().starts_with('"') {
         return None;
@@ -71,8 +71,8 @@ pub(crate) fn string(text: &RawValue) -> Option<String> {
     serde_json::from_str(text.get()).ok().map(|Text(text)| text)
 }
 
-/// The text of a string. Halves of surrogate pairs, which servers send that cut a text within a character, become the
-/// mark of replacement, as they do for programs that read JSON: a `String` would be refused with all around it.
+/// The decoded text of a string. Servers that cut a text within a character send lone surrogates. These become
+/// replacement characters, as when programs read JSON: as a `String`, the whole reply would be refused.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {
@@ -96,7 +96,8 @@ impl<'de> Deserialize<'de> for Text {
                 }
                 let mut bytes = bytes.to_vec();
                 for at in 0..bytes.len().saturating_sub(2) {
-                    // A half is three bytes that begin like this, and the mark has three as well.
+                    // A lone surrogate is three bytes starting like this, and the replacement character has
+                    // three as well.
                     if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
                         bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
                     }
@@ -105,12 +106,12 @@ impl<'de> Deserialize<'de> for Text {
             }
         }
 
-        // As bytes, since only those may be other than UTF-8.
+        // As bytes, because a `String` must be UTF-8.
         reader.deserialize_bytes(Bytes)
     }
 }
 
-/// What `choose` finds first among the items of an array; None for anything else.
+/// Returns the first `Some` that `choose` gives for the items of an array; None for other values.
 pub(crate) fn find<T>(text: &RawValue, choose: impl FnMut(&RawValue) -> Option<T>) -> Option<T> {
     struct Search<F, T>(F, Option<T>);
 
@@ -137,7 +138,7 @@ pub(crate) fn find<T>(text: &RawValue, choose: impl FnMut(&RawValue) -> Option<T
     reader.deserialize_seq(Search(choose, None)).ok().flatten()
 }
 
-/// Whether arrays and objects nest deeper than so many levels.
+/// Returns whether arrays and objects nest more than `most` levels deep.
 pub(crate) fn is_deeper(text: &RawValue, most: usize) -> bool {
     let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
     text.get().bytes().any(|byte| {
@@ -153,9 +154,9 @@ pub(crate) fn is_deeper(text: &RawValue, most: usize) -> bool {
     })
 }
 
-/// JSON without the blanks between its parts: how many bytes that is, and the first `most` of them or a few less.
+/// Returns the size of a JSON text without whitespace between tokens, and its first `most` bytes or slightly fewer.
 ///
-/// What is escaped stays so.
+/// Escapes are kept as they are.
 pub(crate) fn compact(text: &str, most: usize) -> (u64, String) {
     let (mut bytes, mut start) = (0, String::new());
     let (mut in_string, mut is_escaped) = (false, false);

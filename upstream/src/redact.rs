@@ -1,6 +1,6 @@
-//! Takes secrets out of every text that leaves the process, in whatever form they come back.
+//! Removal of secrets from every text that leaves the process, in whatever form they appear.
 //!
-//! This is the second defence: secrets live in one place only, and this is for servers that echo them.
+//! This is the second line of defence: secrets are kept in one place only, but servers may echo them.
 
 mod text;
 
@@ -15,19 +15,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What stands where a secret was.
+/// Replacement for a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// The longest secret, in bytes.
+/// Maximum length of a secret, in bytes.
 pub const MAX_SECRET: usize = 16 * 1024;
 
-/// The most bytes all secrets may have together.
+/// Maximum length of all secrets together, in bytes.
 pub const MAX_TOTAL: usize = 512 * 1024;
 
-/// Shorter ones are not searched for: they would be found everywhere.
+/// Minimum length of a secret to search for, in bytes: shorter ones would be found everywhere.
 pub const MIN_SECRET: usize = 4;
 
-/// Knows all secrets and finds them.
+/// Search for all known secrets.
 ///
 /// ```
 /// use ptc_upstream::credentials::Secret;
@@ -45,12 +45,12 @@ pub struct Redactor {
 
 #[derive(Default)]
 struct State {
-    /// The current secret of each binding, and the one before it.
+    /// Current secret of each binding, and its predecessor.
     known: BTreeMap<String, VecDeque<Secret>>,
     automaton: Option<Arc<AhoCorasick>>,
 }
 
-/// Why a secret cannot be kept.
+/// Error for secrets that exceed a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLong(&'static str);
 
@@ -62,23 +62,22 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Whether a secret is searched for.
+/// Result of registering a secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registered {
-    /// It is.
+    /// The secret is searched for.
     Searched,
-    /// It is too short for that; the host should be told.
+    /// The secret is too short to search for; warn the host.
     TooShort,
 }
 
 impl Redactor {
-    /// One that knows nothing.
+    /// Creates a redactor that knows no secrets.
     pub fn new() -> Redactor {
         Redactor::default()
     }
 
-    /// Makes a secret known, before it is used for the first time. The one that was known by this name
-    /// before is still searched for.
+    /// Registers a secret; call this before its first use. The previous secret of this name is still searched for.
     pub fn register(&self, binding: &str, secret: &Secret) -> Result<Registered, TooLong> {
         if secret.expose().len() > MAX_SECRET {
             return Err(TooLong("a secret may have at most 16 KiB"));
@@ -92,14 +91,14 @@ impl Redactor {
         if !known.contains(secret) {
             known.push_front(secret.clone());
             known.truncate(2);
-            // Built when it is next needed, so that a start with many secrets builds it once.
+            // Built on next use, so that a start with many secrets builds it once.
             state.automaton = None;
         }
         let is_short = secret.expose().len() < MIN_SECRET;
         Ok(if is_short { Registered::TooShort } else { Registered::Searched })
     }
 
-    /// What finds all that is known; None if that is nothing.
+    /// Returns the automaton that finds all known secrets; None if there are none.
     fn automaton(&self) -> Option<Arc<AhoCorasick>> {
         {
             let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
@@ -110,15 +109,15 @@ impl Redactor {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if state.automaton.is_none() {
             let forms: BTreeSet<String> = state.known.values().flatten().flat_map(forms).collect();
-            // Standard matching, since overlapping matches are asked for: none must leave its end behind. The
-            // bounds on secrets keep the number of states far below what could fail.
+            // Standard matching, because overlapping matches are needed: no end of a match may remain. The
+            // limits on secrets keep the number of states far below the maximum.
             let automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&forms);
             state.automaton = automaton.ok().map(Arc::new);
         }
         state.automaton.clone()
     }
 
-    /// The text without secrets.
+    /// Returns the text with secrets replaced.
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.automaton() {
             Some(automaton) => scrub_text(&automaton, text),
@@ -126,7 +125,7 @@ impl Redactor {
         }
     }
 
-    /// The value without secrets, keys of maps included.
+    /// Returns the value with secrets replaced, also in keys of maps.
     ///
     /// ```
     /// use ptc_upstream::{credentials::Secret, redact::Redactor};
@@ -146,7 +145,7 @@ impl Redactor {
 }
 
 impl Redactor {
-    /// The text of valid JSON without secrets, keys included, however they are escaped.
+    /// Returns valid JSON text with secrets replaced, also in keys, however they are escaped.
     ///
     /// ```
     /// use ptc_upstream::{credentials::Secret, redact::Redactor};
@@ -203,7 +202,7 @@ fn scrub_value(automaton: &AhoCorasick, value: Value) -> Value {
             };
             Value::Object(map.into_iter().map(clean).collect())
         }
-        // A number that happens to be a secret has no digits to spare.
+        // A number containing a secret becomes a string, because `[REDACTED]` is not a number.
         Value::Number(number) => match scrub_text(automaton, &number.to_string()) {
             Cow::Borrowed(_) => Value::Number(number),
             Cow::Owned(clean) => Value::String(clean),
@@ -219,10 +218,10 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// What a component of a URL keeps as it is.
+/// Characters of a URL component that may stay unescaped.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Every way a secret may stand in a text.
+/// Returns all forms in which a secret may appear in a text.
 fn forms(secret: &Secret) -> Vec<String> {
     let plain = secret.expose();
     if plain.len() < MIN_SECRET {
@@ -244,7 +243,7 @@ fn forms(secret: &Secret) -> Vec<String> {
     forms
 }
 
-/// `%2F` as `%2f`.
+/// Returns percent-encoding in lower case: `%2F` becomes `%2f`.
 fn lower_escapes(encoded: &str) -> String {
     let mut parts = encoded.split('%');
     let mut text = parts.next().unwrap_or_default().to_string();
@@ -262,7 +261,7 @@ fn json_escaped(text: &str) -> String {
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_string()
 }
 
-/// As writers of JSON do it that write ASCII only.
+/// Escapes non-ASCII characters as JSON writers limited to ASCII do.
 fn ascii_escaped(text: &str) -> String {
     let mut units = [0; 2];
     text.chars().fold(String::new(), |mut ascii, c| {
@@ -276,8 +275,8 @@ fn ascii_escaped(text: &str) -> String {
     })
 }
 
-/// A secret inside a longer text that is encoded as a whole looks different at each of three offsets.
-/// Of each, what does not depend on the neighbours.
+/// Returns the Base64 forms of a secret inside a longer encoded text: one per offset modulo three, without the
+/// characters that depend on the neighbours.
 fn base64_forms(plain: &str) -> Vec<String> {
     let mut forms = Vec::new();
     for (offset, foreign) in [(0, 0), (1, 2), (2, 3)] {
@@ -286,7 +285,7 @@ fn base64_forms(plain: &str) -> Vec<String> {
         let shared = usize::from(bytes.len() % 3 != 0);
         for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
             let encoded = engine.encode(&bytes);
-            // Two thirds of a short secret is found everywhere.
+            // Two thirds of a short secret would be found everywhere.
             if let Some(own) = encoded.get(foreign..encoded.len() - shared).filter(|own| own.len() >= 6) {
                 forms.push(own.to_string());
             }
@@ -352,7 +351,7 @@ mod tests {
             assert_eq!(clean, redactor.scrub_json(serde_json::from_str(text).unwrap()), "{text}");
         }
         assert!(matches!(redactor.scrub_json_text(r#"["clean", 12, "\n"]"#), Cow::Borrowed(_)));
-        // Half a pair of surrogates is no reason not to look at the rest.
+        // A lone surrogate must not stop the search in the rest.
         assert!(!redactor.scrub_json_text(r#"["\ud800\u0068unter22"]"#).contains("unter22"));
     }
 

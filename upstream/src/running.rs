@@ -1,4 +1,4 @@
-//! All of it together: configuration, credentials, clients and catalogue, started and stopped as one.
+//! Running servers: configuration, credentials, clients and catalogue, started and stopped together.
 
 use crate::approval::{Consent, Manner, Verdict};
 use crate::call::Caller;
@@ -19,12 +19,12 @@ use std::future::Future;
 use std::sync::Arc;
 use tracing::Instrument;
 
-/// Why servers could not be started.
+/// Reason why servers could not be started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartError {
-    /// The configuration is wrong.
+    /// Invalid configuration.
     Config(ConfigError),
-    /// A server is not there.
+    /// Unavailable server.
     Server(String),
 }
 
@@ -45,7 +45,7 @@ impl From<ConfigError> for StartError {
     }
 }
 
-/// Servers that programs can call.
+/// Running servers that programs can call.
 ///
 /// ```
 /// use ptc_upstream::{Options, Upstream, config::{Config, Surroundings}};
@@ -66,12 +66,12 @@ pub(crate) struct Inner {
 }
 
 impl Upstream {
-    /// Starts what a configuration says. In [`Snapshot::Frozen`] all servers are started and listed now.
+    /// Starts the servers of a configuration. With [`Snapshot::Frozen`], all servers are started and listed now.
     pub fn start(config: &Config, around: &Surroundings, options: Options) -> Result<Upstream, StartError> {
         let redactor = Arc::new(Redactor::new());
         let mut warnings = Vec::new();
         let connect = config.resolve(around, &redactor, &mut warnings)?;
-        // Clients may make what belongs to an executor.
+        // Clients may create objects that belong to an executor.
         let inside = executor::enter().map_err(|fault| StartError::Server(fault.message))?;
         let client = |(name, connect): (String, Connect)| {
             let about = config.about(&name);
@@ -83,7 +83,7 @@ impl Upstream {
         Upstream::boot(clients, redactor, options, warnings)
     }
 
-    /// Starts clients of the host's own, with the secrets they hold known to `redactor`.
+    /// Starts with the host's own clients, whose secrets `redactor` knows.
     pub fn of_clients(
         clients: impl IntoIterator<Item = (String, About, Arc<dyn Client>)>,
         redactor: Arc<Redactor>,
@@ -116,21 +116,21 @@ impl Upstream {
         Ok(Upstream(Arc::new(inner)))
     }
 
-    /// Ends all servers.
+    /// Stops all servers.
     pub fn stop(&self) {
         let catalogue = self.0.catalogue.clone();
-        // Where there are no threads, nothing was started.
+        // If there is no executor, no server was started.
         let _ = executor::wait(async move {
             futures_util::future::join_all(catalogue.servers().map(|server| server.client.stop())).await;
         });
     }
 
-    /// The servers and their tools.
+    /// Returns the servers and their tools.
     pub fn catalogue(&self) -> &Catalogue {
         &self.0.catalogue
     }
 
-    /// Starts and lists these servers, or all, if that has not happened yet. The errors name them.
+    /// Starts and lists these servers, or all, unless already done. Returns errors that name the servers.
     pub fn load(&self, servers: Option<&[&str]>) -> Vec<String> {
         let inner = self.0.clone();
         let wanted: Option<Vec<String>> =
@@ -145,17 +145,17 @@ impl Upstream {
         loaded.unwrap_or_default().into_iter().filter_map(failed).collect()
     }
 
-    /// The text about the servers for a prompt or the description of a tool.
+    /// Renders the catalogue for a prompt or a tool description.
     pub fn render(&self) -> String {
         self.0.catalogue.render(&self.0.options.rendering)
     }
 
-    /// What takes secrets out of texts.
+    /// Returns the redactor, which removes secrets from texts.
     pub fn redactor(&self) -> &Arc<Redactor> {
         &self.0.redactor
     }
 
-    /// What is doubtful: short secrets, servers that are not there.
+    /// Returns warnings: short secrets, unavailable servers, tools left out.
     pub fn warnings(&self) -> Vec<String> {
         let listed = self.0.catalogue.servers().filter_map(|server| server.listing());
         let listed = listed.flat_map(|listing| listing.warnings.clone());
@@ -163,12 +163,12 @@ impl Upstream {
         all.map(|warning| self.0.redactor.scrub(&warning).into_owned()).collect()
     }
 
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> &Options {
         &self.0.options
     }
 
-    /// The servers for one run, or for the runs of one session.
+    /// Attaches the servers to one run, or to the runs of one session.
     pub fn attach(&self, deadline: Option<std::time::Instant>) -> Attachment {
         let context = Arc::new(RunContext::new(self.0.options.limits, deadline));
         Attachment {
@@ -181,12 +181,12 @@ impl Upstream {
 }
 
 impl Inner {
-    /// Starts and lists what has to be there; tells what is not.
+    /// Starts and lists the servers needed at the start; returns errors.
     fn boot(&self) -> Vec<String> {
         let (catalogue, snapshot) = (self.catalogue.clone(), self.options.snapshot);
         let deadline = self.options.boot_deadline;
         let loaded = executor::wait(async move {
-            // OpenAPI documents are read at the start in either mode: their tools are made of them.
+            // OpenAPI documents are always read at the start: their tools are made from them.
             let is_due =
                 |server: &&Arc<Server>| snapshot == Snapshot::Frozen || server.about.transport == "openapi";
             let names: Vec<String> =
@@ -214,7 +214,7 @@ impl fmt::Debug for Upstream {
     }
 }
 
-/// Servers as the runs of one program or session see them.
+/// Running servers, attached to the runs of one program or session.
 #[derive(Clone)]
 pub struct Attachment {
     upstream: Upstream,
@@ -224,44 +224,44 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The same, but for calls that a person has to agree to: they are put off ([`ptc_runtime::until_held`]), and made or not
-    /// made by [`Attachment::call_after`]. Without this they are denied.
+    /// Holds calls that need approval ([`ptc_runtime::until_held`]) until [`Attachment::call_after`] makes or
+    /// denies them. Without this they are denied.
     #[must_use]
     pub fn holding(mut self) -> Attachment {
         self.is_holding = true;
         self
     }
 
-    /// The same, but tools that are not known to only read are refused before anything is sent.
+    /// Refuses tools not known to be read-only, before anything is sent.
     #[must_use]
     pub fn read_only(mut self) -> Attachment {
         self.is_read_only = true;
         self
     }
 
-    /// The servers.
+    /// Returns the servers.
     pub fn upstream(&self) -> &Upstream {
         &self.upstream
     }
 
-    /// The run that is under way.
+    /// Returns the current run.
     pub fn context(&self) -> Arc<RunContext> {
         self.current.get()
     }
 
-    /// Begins another run: budgets are whole again, the record is empty, and the run before is closed.
+    /// Begins another run with full budgets and an empty record; closes the previous run.
     pub fn next(&self, deadline: Option<std::time::Instant>) -> Arc<RunContext> {
         let context = Arc::new(RunContext::new(self.upstream.0.options.limits, deadline));
         self.current.set(context.clone());
         context
     }
 
-    /// What discovery looks into.
+    /// Returns the catalogue for discovery.
     pub fn discovery(&self) -> Arc<dyn ptc_runtime::Upstream> {
         Arc::new(View { upstream: self.upstream.0.clone(), current: self.current.clone() })
     }
 
-    /// The tools with `call` among them.
+    /// Adds `call` to the tools.
     #[must_use]
     pub fn grant(&self, tools: Tools) -> Tools {
         let servers = self.clone();
@@ -269,7 +269,7 @@ impl Attachment {
         tools.with_async_answer(ToolName::CALL, call).verbatim()
     }
 
-    /// Lists the tools of all servers, started if they have to be. The future may be polled by any executor.
+    /// Lists the tools of all servers, starting them if needed. Any executor may poll the future.
     pub fn tools(&self) -> impl Future<Output = ServerTools> + Send + 'static + use<> {
         let (inner, run) = (self.upstream.0.clone(), self.current.get());
         let task = executor::begin(async move {
@@ -299,7 +299,7 @@ impl Attachment {
         }
     }
 
-    /// One call, as a program makes it. The future may be polled by any executor; dropping it gives the call up.
+    /// Makes one call of a program. Any executor may poll the future; dropping it cancels the call.
     pub fn call(
         &self,
         args: ToolArgs,
@@ -307,7 +307,7 @@ impl Attachment {
         self.call_with(args, if self.is_holding { Consent::Askable } else { Consent::Unavailable })
     }
 
-    /// A call that was put off, now that a person has said what is to become of it.
+    /// Makes or denies a held call, according to the person's answer.
     pub fn call_after(
         &self,
         args: ToolArgs,
@@ -323,7 +323,7 @@ impl Attachment {
     ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
         let (inner, context) = (self.upstream.0.clone(), self.current.get());
         let manner = Manner { is_read_only: self.is_read_only, consent };
-        // It is a part of what the program is, on whichever thread.
+        // The call's span belongs to the program's span, on any thread.
         let work = async move { inner.caller.call(&args, &context, manner).await }.in_current_span();
         let task = executor::begin(work);
         async move {

@@ -1,12 +1,12 @@
-//! JSON Schemas in a few words, as `doc` shows them.
+//! Short notation for JSON Schemas, as `doc` shows them.
 
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// How deep results are spelled out.
+/// Nesting depth to which results are spelled out.
 const DEPTH: usize = 6;
 
-/// The arguments of a tool: `{:path string :limit integer?}`.
+/// Formats the arguments of a tool: `{:path string :limit integer?}`.
 ///
 /// ```
 /// use ptc_upstream::schema;
@@ -31,8 +31,8 @@ pub fn args(schema: &Value) -> String {
     format!("{{{}}}", words.join(" "))
 }
 
-/// The names of arguments: those required, in the order of the schema, then the others by name. With whether
-/// each is required.
+/// Returns the names of arguments, and whether each is required: required ones first, in the order of the
+/// schema, then the others by name.
 pub(crate) fn names(schema: &Value) -> Vec<(&str, bool)> {
     let mut seen = HashSet::new();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -46,9 +46,9 @@ pub(crate) fn names(schema: &Value) -> Vec<(&str, bool)> {
     names
 }
 
-/// A schema as one word, and whether it takes null. What is fixed comes before what kind it is.
+/// Returns a schema as one word, and whether it takes null. Constants and enums take precedence over types.
 fn word(schema: &Value) -> (String, bool) {
-    // By its key: null, false, 0 and "" are constants as well.
+    // Found by key: null, false, 0 and "" are constants too.
     if let Some(value) = schema.get("const") {
         return (format!("const<{value}>"), false);
     }
@@ -75,7 +75,7 @@ fn word(schema: &Value) -> (String, bool) {
     }
 }
 
-/// The primitive type of a value.
+/// Returns the primitive type of a value.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -88,7 +88,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What a tool answers: `Result<{:items [{:id integer}] :next string?}>`.
+/// Formats the result of a tool: `Result<{:items [{:id integer}] :next string?}>`.
 ///
 /// ```
 /// use ptc_upstream::schema;
@@ -103,7 +103,7 @@ pub fn result(schema: Option<&Value>) -> String {
     format!("Result<{inside}>")
 }
 
-/// The same in a few words, for lists of tools: what is inside of what is inside is not told.
+/// Formats a schema to a depth of one level, for lists of tools.
 ///
 /// ```
 /// use ptc_upstream::schema;
@@ -136,7 +136,7 @@ fn nested(schema: &Value, depth: usize) -> String {
     }
 }
 
-/// The text of `doc` on a tool.
+/// Builds the text of `doc` for a tool.
 pub(crate) fn doc(server: &str, tool: &crate::CatalogTool) -> String {
     let names = names(&tool.input_schema);
     let required: Vec<&str> =
@@ -172,7 +172,7 @@ pub(crate) fn doc(server: &str, tool: &crate::CatalogTool) -> String {
     lines.join("\n")
 }
 
-/// A name as a key that can be typed: a keyword, or a string where that would not be read as one.
+/// Formats a name as a key that can be typed: a keyword if it can be read as one, else a string.
 fn key(name: &str) -> String {
     let is_word = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
     match name.bytes().all(is_word) && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {

@@ -1,31 +1,31 @@
-//! Places for the calls of one server at one time.
+//! Slots that limit the concurrent calls of one server.
 
 use crate::fault::{Fault, Reason};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Places for the calls of a server: its `max_concurrency`. Whoever wants one waits in a fair queue.
+/// Slots for concurrent calls of a server (`max_concurrency`). Callers wait in a fair queue.
 #[derive(Clone, Debug)]
 pub struct Seats {
     places: Arc<Semaphore>,
     count: usize,
 }
 
-/// A place. Dropped, it is free again.
+/// One slot, freed when dropped.
 #[derive(Debug)]
 pub(crate) struct Seat {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Seats {
-    /// So many places, one at least.
+    /// Creates this many slots, at least one.
     pub fn new(max_concurrency: usize) -> Seats {
         let count = max_concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Seats { places: Arc::new(Semaphore::new(count)), count }
     }
 
-    /// Waits for a place, within `timeout` and until `deadline`. A call that gets none was not sent.
+    /// Waits for a slot, within `timeout` and until `deadline`. A call that gets none was not sent.
     pub(crate) async fn take(
         &self,
         server: &str,
@@ -34,7 +34,7 @@ impl Seats {
     ) -> Result<Seat, Fault> {
         let began = Instant::now();
         let until = deadline.min(began + timeout);
-        // The places are never closed, so there is a permit whenever the wait ends.
+        // The semaphore is never closed, so there is a permit whenever the wait ends.
         match tokio::time::timeout_at(until.into(), self.places.clone().acquire_owned()).await {
             Ok(permit) => Ok(Seat { _permit: permit.ok() }),
             Err(_) => {

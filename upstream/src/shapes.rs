@@ -1,17 +1,17 @@
-//! What tools answer that do not say so themselves: the shape of what they have answered so far. Shapes hold the
-//! names of fields and the kinds of values, never a value.
+//! Shapes of the replies of tools without an output schema, learned from their replies so far. Shapes hold
+//! names of fields and kinds of values, never a value.
 
 use ptc_runtime::Shape;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What one tool has answered so far.
+/// Shape of one tool's replies so far.
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     seen: Mutex<Option<(Arc<Shape>, u64)>>,
 }
 
 impl Shapes {
-    /// Learns from an answer: the text of JSON, of which no more than the shape is ever held.
+    /// Learns from a reply, given as JSON text; only its shape is kept.
     pub fn learn(&self, answer: &str) {
         let Some(shape) = Shape::of_json(answer) else { return };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -20,12 +20,12 @@ impl Shapes {
         *seen = Some((Arc::new(all), times + 1));
     }
 
-    /// The shape, and of how many answers it is.
+    /// Returns the shape, and the number of replies it was learned from.
     pub fn seen(&self) -> Option<(Arc<Shape>, u64)> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What another has learned.
+    /// Copies the shape that another tool entry has learned.
     pub fn take_over(&self, other: &Shapes) {
         let known = other.seen();
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = known;

@@ -1,9 +1,9 @@
-//! How long things are.
+//! Size of values.
 
 use serde::Serialize;
 use std::io::{Result, Write};
 
-/// How many bytes a value has as compact JSON, counted and not written. What has no such form is too long for anything.
+/// Returns the size of a value as compact JSON in bytes, without writing it; `u64::MAX` if it cannot be written.
 ///
 /// ```
 /// assert_eq!(ptc_upstream::json_bytes(&serde_json::json!({"a": [1, "ä"]})), 14);

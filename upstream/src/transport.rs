@@ -1,7 +1,7 @@
-//! Connections to servers: children over pipes, and servers over HTTP.
+//! Connections to servers: child processes over pipes, and servers over HTTP.
 //!
-//! A connection is made when it is first needed, shared by all calls, and made again when it was lost.
-//! `supervisor` does that for all of them; `session` asks over one connection; the rest is the wire.
+//! A connection is made on first use, shared by all calls, and made again after it is lost. `supervisor` does
+//! that for all transports; `session` sends requests over one connection; the rest is the wire.
 
 mod handler;
 mod inbound;
@@ -25,7 +25,7 @@ use crate::config::{Connect, Transport};
 use crate::redact::Redactor;
 use std::sync::Arc;
 
-/// A client; nothing is started before it is needed.
+/// Creates a client; nothing is started before it is needed.
 pub(crate) fn connect(name: &str, server: Connect, redactor: &Arc<Redactor>) -> Arc<dyn Client> {
     match server.transport {
         Transport::Stdio(settings) => mcp_stdio::client(name, settings, redactor.clone()),
@@ -33,13 +33,13 @@ pub(crate) fn connect(name: &str, server: Connect, redactor: &Arc<Redactor>) -> 
         Transport::Http(settings) => mcp_http::client(name, settings, server.headers),
         #[cfg(feature = "http")]
         Transport::OpenApi(settings) => openapi::client(name, settings, server.headers),
-        // Reading the configuration refused these already.
+        // Parsing the configuration has already refused these.
         #[cfg(not(feature = "http"))]
         Transport::Http(_) | Transport::OpenApi(_) => Arc::new(Without),
     }
 }
 
-/// A server this program was built without.
+/// Client for servers whose transport is not compiled in.
 #[cfg(not(feature = "http"))]
 struct Without;
 

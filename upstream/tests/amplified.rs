@@ -1,4 +1,4 @@
-//! Answers that are small as text and large as data: what they become is what counts, and reading them takes no more.
+//! Replies that are small as text and large as data: the size as data counts, and reading them takes no more memory.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -9,7 +9,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// A server whose every answer is this text.
+/// A server that answers every call with this text.
 struct Says(String);
 
 impl Client for Says {
@@ -39,7 +39,7 @@ impl Client for Says {
     }
 }
 
-/// What a program gives against a server that says this, with so many bytes for what comes in.
+/// Runs a program against a server with this reply, with a limit for incoming data.
 fn value(said: String, granted_bytes: u64, program: &str) -> Result<String, String> {
     let client: Arc<dyn Client> = Arc::new(Says(said));
     let servers = [("s".to_string(), About::default(), client)];
@@ -50,7 +50,7 @@ fn value(said: String, granted_bytes: u64, program: &str) -> Result<String, Stri
     run.result().ok_or_else(|| run.error().unwrap())
 }
 
-/// Records with one field each: 1.4 MB, and 1.8 as text in JSON.
+/// Returns records with one field each: 1.4 MB, and 1.8 MB as text within JSON.
 fn records() -> String {
     format!("[{}{{\"\":0}}]", "{\"\":0},".repeat(200_000))
 }
@@ -63,7 +63,7 @@ fn text(json: &str) -> String {
     json!({"content": [{"type": "text", "text": json}]}).to_string()
 }
 
-/// The most memory the process has had, in bytes.
+/// Returns the peak memory of the process, in bytes.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -77,7 +77,7 @@ fn an_answer_takes_what_it_becomes_and_a_bomb_stops_while_it_is_read() {
     for said in [structured(&records()), text(&records())] {
         assert_eq!(value(said, 64_000_000, program).unwrap(), "[200001 200001]");
     }
-    // Two at a time, of 13 MB each; as trees of the JSON library they took 300.
+    // Two replies of 13 MB each at once; as trees of the JSON library they took 300 MB.
     if let (Some(before), Some(after)) = (before, peak()) {
         assert!(after - before < 100 << 20, "{} bytes", after - before);
     }
@@ -88,7 +88,7 @@ fn an_answer_takes_what_it_becomes_and_a_bomb_stops_while_it_is_read() {
         let words = "the answer takes more than 1000000 bytes as data (limits.granted_bytes)";
         assert_eq!(told, format!("[false :response_too_large {words:?}]"));
     }
-    // Each fits, and together they do not.
+    // Each reply fits alone, but not both together.
     let both =
         "(let [a (tool/call 's/get {}) b (tool/call 's/get {})] (+ (count (:value a)) (count (:value b))))";
     let failed = value(structured(&records()), 20_000_000, both).unwrap_err();
@@ -99,7 +99,7 @@ fn an_answer_takes_what_it_becomes_and_a_bomb_stops_while_it_is_read() {
 fn answers_are_read_as_they_were_written() {
     let program = "(:value (tool/call 's/get {}))";
     let said = |json: &str| value(structured(json), 1_000_000, program);
-    // Fields are in the order of the server, and integers have all their digits.
+    // Fields keep the server's order, and integers keep all their digits.
     assert_eq!(
         said(r#"{"b": 1, "a": [12345678901234567890123, 1.5, null, "ä\n"]}"#).unwrap(),
         r#"{"b" 1 "a" [12345678901234567890123 1.5 nil "ä\n"]}"#

@@ -1,4 +1,4 @@
-//! Every rule of the configuration, with a file that breaks it.
+//! Rules of the configuration, each with a file that breaks it.
 #![cfg(feature = "http")]
 
 use ptc_upstream::config::{Config, Connect, Surroundings, Transport, find};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A value that must never be shown.
+/// Secret value that must never appear.
 const CANARY: &str = "canary-9f31";
 
 fn around() -> Surroundings {
@@ -24,12 +24,12 @@ fn resolve(config: &Value) -> Result<std::collections::BTreeMap<String, Connect>
     config.resolve(&around(), &Arc::default(), &mut Vec::new()).map_err(|error| error.to_string())
 }
 
-/// A file with one server.
+/// Builds a file with one server.
 fn server(fields: Value) -> Value {
     json!({"upstreams": {"s": fields}})
 }
 
-/// One that speaks HTTP, with more fields.
+/// Builds a file with one HTTP server with additional fields.
 fn http(more: Value) -> Value {
     let mut fields = json!({"transport": "mcp_http", "url": "https://x.example/mcp"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -51,7 +51,7 @@ fn openapi(more: Value) -> Value {
     server(fields)
 }
 
-/// Fails at reading or resolving, with this text in the error, and without the canary.
+/// Asserts that reading or resolving fails with this text in the error, and without the canary.
 #[track_caller]
 fn refused(config: Value, wanted: &str) {
     let error = resolve(&config).expect_err(&format!("{config} is fine"));
@@ -167,7 +167,7 @@ fn placeholders_are_filled_only_in_the_environment_of_children() {
     refused(stdio(json!({"env": {"KEY": "${A:-b}"}})), "`env.KEY` has a `${…}` that names no variable");
     refused(stdio(json!({"env": {"A=B": "x"}})), "is no name of a variable");
 
-    // Literal everywhere else.
+    // Variables are not expanded in other fields.
     let config =
         http(json!({"url": "https://x.example/${TOKEN}", "static_headers": {"X-Tenant": "${TOKEN}"}}));
     let Connect { transport: Transport::Http(settings), headers } =
@@ -207,7 +207,7 @@ fn addresses_are_https_unless_said_twice() {
     refused(insecure(json!({"auth": auth})), "also needs allow_insecure_auth");
     assert!(resolve(&insecure(json!({}))).is_ok());
     assert!(resolve(&insecure(json!({"auth": auth, "allow_insecure_auth": true}))).is_ok());
-    // The scheme counts, not the flag.
+    // The scheme of the address counts, not the flag.
     assert!(resolve(&http(json!({"auth": auth, "allow_insecure_http": true}))).is_ok());
 }
 
@@ -457,7 +457,7 @@ fn files_are_found_in_order() {
     std::fs::write(&in_home, "{}").unwrap();
     let around = Surroundings::of([("HOME", text(&home))]);
     assert_eq!(find(None, "SET", &around), Some(in_home));
-    // One that is there and cannot be used stops the start, as does one that is named and not there.
+    // An existing but invalid file stops the start, as does a named file that does not exist.
     let error = Config::load(&default, &around).unwrap_err().to_string();
     assert!(error.contains("upstreams.json: the upstreams file: `upstreams` is required"), "{error}");
     assert!(Config::load(Path::new("/no/such"), &around).unwrap_err().to_string().contains("No such file"));

@@ -1,4 +1,4 @@
-//! The list of what is covered names tests that there are.
+//! Checks that the list of coverage names only existing tests.
 #![allow(missing_docs)]
 
 use std::collections::BTreeSet;

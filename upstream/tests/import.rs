@@ -1,10 +1,10 @@
-//! Files of other clients become ours, without their secrets.
+//! Conversion of other clients' files, without their secrets.
 #![allow(missing_docs)]
 
 use ptc_upstream::import::{Imported, import};
 use serde_json::{Value, json};
 
-/// No value that was a secret is anywhere in the result.
+/// Converts a file and asserts that none of its secrets appears in the result.
 fn imported(text: &str) -> Imported {
     let imported = import(text).unwrap();
     assert!(!format!("{imported:?}").contains("canary"), "{imported:?}");

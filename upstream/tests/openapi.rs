@@ -1,4 +1,4 @@
-//! Services that an OpenAPI document describes, served here.
+//! Services described by an OpenAPI document, served by the test.
 #![cfg(feature = "http")]
 
 use ptc_runtime::{Limits, Runtime};
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What a request asked for, with its headers.
+/// Path and headers of each request.
 type Seen = Arc<Mutex<Vec<(String, String)>>>;
 
-/// A service that answers by path.
+/// Serves responses by path.
 fn serve(document: Value) -> (String, Seen) {
     let seen = Seen::default();
     let told = seen.clone();
@@ -109,7 +109,7 @@ fn operations_are_tools() {
     });
     let (upstream, seen) = start(&["getThing", "list_steps"], auth);
     let upstream = upstream.unwrap();
-    // The document is read at the start, with the same headers.
+    // The document is read at the start, with the headers of the calls.
     assert_eq!(seen.lock().unwrap()[0].0, "/schema");
     assert_eq!(eval(&upstream, "(dir 'api)"), r#"["get-thing - Does getThing" "list-steps - All steps"]"#);
     let call = |call: &str| eval(&upstream, &format!("(:target (:value (tool/call {call})))"));
@@ -175,7 +175,7 @@ fn answers_are_json_or_empty() {
     }
     let said = eval(&upstream, "(:message (tool/call 'api/status {:code \"404\"}))");
     assert!(said.contains("no such thing"), "{said}");
-    // What refers to itself takes anything there.
+    // A schema that refers to itself takes anything there.
     assert!(eval(&upstream, "(doc 'api/loop)").contains("Returns: Result<{:next any?}>"));
     assert!(eval(&upstream, "(doc 'api/empty)").contains("Returns: Result<null>"));
 }

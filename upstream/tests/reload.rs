@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A server that takes one token: MCP at `/mcp`, a service at `/api`.
+/// A server that accepts one token: MCP at `/mcp`, a web service at `/api`.
 #[derive(Clone)]
 struct Door {
     key: Arc<Mutex<String>>,
-    /// The tokens that came, in order.
+    /// Received tokens, in order.
     seen: Arc<Mutex<Vec<String>>>,
 }
 
@@ -104,17 +104,17 @@ fn a_new_credential_is_used_when_the_old_one_is_refused() {
         door.seen();
         assert_eq!(eval(&upstream, &call), "{\"fine\" true}");
         assert_eq!(door.seen(), ["first-key"]);
-        // Once it is refused, it is read; the call goes through, and so do those beside it.
+        // Once the token is refused, the file is read; this call and concurrent ones succeed.
         *door.key.lock().unwrap() = "second-key".to_string();
         let many = format!("(count (filter :ok (pmap (fn [_] (tool/call '{server}/look {{}})) (range 8))))");
         assert_eq!(eval(&upstream, &many), "8");
         door.seen();
         assert_eq!(eval(&upstream, &call), "{\"fine\" true}");
         assert_eq!(door.seen(), ["second-key"]);
-        // Both are known to the redactor.
+        // The redactor knows both tokens.
         let clean = upstream.redactor().scrub("first-key second-key").into_owned();
         assert_eq!(clean, "[REDACTED] [REDACTED]");
-        // Refused with nothing new to try, it is a fault, and asked once.
+        // If there is no new token, a refusal is a fault after a single request.
         *door.key.lock().unwrap() = "third-key".to_string();
         assert_eq!(eval(&upstream, &call), ":auth_failed");
         assert_eq!(door.seen(), ["second-key"]);

@@ -1,4 +1,4 @@
-//! Built without the feature `http`: children can be used, and anything else stops the start with the reason.
+//! Builds without the feature `http`: stdio servers work, and other transports stop the start with the reason.
 //! `.ci/run without_features` builds it like that.
 #![cfg(not(feature = "http"))]
 

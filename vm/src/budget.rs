@@ -1,5 +1,4 @@
-//! What a run has left: fuel, counted exactly, and the host's clock and cancel flag, looked at
-//! once per slice of fuel.
+//! Budget of a run: fuel, counted exactly, and the host's clock and cancel flag, checked once per slice of fuel.
 
 use crate::fault::{Fault, Stop};
 use crate::watch::Watch;
@@ -7,19 +6,19 @@ use crate::work::Work;
 use ptc_bytecode::Code;
 use std::sync::Arc;
 
-/// Fuel spent between two looks at the clock; some tens of microseconds.
+/// Fuel spent between two checks of the clock; some tens of microseconds.
 const SLICE: u64 = 20_000;
 
-/// Steps of an operation that walks data which one unit of fuel pays for.
+/// Steps of a data-walking operation per unit of fuel.
 pub(crate) const STEPS: u64 = 8;
 
-/// A debt no larger than this leaves room to pay on: no fuel covers it anyway.
+/// Maximum debt, which leaves room to pay on: no fuel covers it anyway.
 const MOST_OWED: i64 = 1 << 62;
 
 /// Live counters of one run.
 #[derive(Clone)]
 pub struct Budget {
-    /// Fuel left in this slice. Negative means: work was done that the reserve has to pay for.
+    /// Fuel left in this slice. Negative for work done that the reserve has to pay for.
     left: i64,
     /// Fuel left beyond this slice.
     reserve: u64,
@@ -28,12 +27,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `fuel`.
+    /// Makes a budget of `fuel`.
     pub fn new(fuel: u64, watch: Option<Arc<dyn Watch>>) -> Budget {
         Budget { left: 0, reserve: fuel, limit: fuel, watch }
     }
 
-    /// As it was at first.
+    /// Restores the initial state.
     pub(crate) fn restart(&mut self) {
         (self.left, self.reserve) = (0, self.limit);
     }
@@ -45,7 +44,7 @@ impl Budget {
         if self.left < 0 { self.refill() } else { Ok(()) }
     }
 
-    /// Pays for a stretch of instructions that is about to begin, unless the run's slice of time is over: then nothing is paid.
+    /// Pays for a run of instructions about to begin, unless the run's slice of time is over: then nothing is paid.
     #[inline(always)]
     pub(crate) fn enter(&mut self, cost: u32) -> Result<(), Stop> {
         self.left -= i64::from(cost);
@@ -56,14 +55,14 @@ impl Budget {
     fn enter_slowly(&mut self, cost: u32) -> Result<(), Stop> {
         self.refill()?;
         if self.watch.as_ref().is_some_and(|watch| watch.is_slice_over()) {
-            // It is paid when the run goes on, and that without coming here: a pause never follows a pause.
+            // It is paid when the run goes on, without passing here again: a pause never follows a pause.
             self.left += i64::from(cost);
             return Err(Stop::pause());
         }
         Ok(())
     }
 
-    /// Whether `cost` can be paid without looking at the reserve.
+    /// True if `cost` can be paid without the reserve.
     #[inline(always)]
     pub(crate) fn has_in_slice(&self, cost: u32) -> bool {
         self.left >= i64::from(cost)
@@ -77,7 +76,7 @@ impl Budget {
         if self.left < 0 { self.refill() } else { Ok(()) }
     }
 
-    /// Takes the next slice from the reserve, or faults when it does not cover what was spent.
+    /// Takes the next slice from the reserve, or faults if it does not cover the fuel spent.
     #[cold]
     fn refill(&mut self) -> Result<(), Fault> {
         let owed = self.left.unsigned_abs();
@@ -95,13 +94,13 @@ impl Budget {
         }
     }
 
-    /// Takes on a debt for steps that were done, which the next payment pays.
+    /// Adds a debt for steps already done, which the next payment pays.
     pub(crate) fn owe(&mut self, steps: u64) {
         let units = (steps / STEPS) as i64;
         self.left = self.left.saturating_sub(units).max(-MOST_OWED);
     }
 
-    /// Lets the next payment look at the clock.
+    /// Makes the next payment check the clock.
     pub(crate) fn check_soon(&mut self) {
         if self.left > 0 {
             self.reserve += self.left as u64;
@@ -114,48 +113,48 @@ impl Budget {
         self.pay(0)
     }
 
-    /// Fuel not yet spent.
+    /// Returns the fuel not yet spent.
     pub fn remaining(&self) -> u64 {
         self.reserve.saturating_add_signed(self.left)
     }
 
-    /// Fuel spent so far.
+    /// Returns the fuel spent so far.
     pub fn spent(&self) -> u64 {
         self.limit - self.remaining()
     }
 
-    /// The limit it started with.
+    /// Returns the limit it started with.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// What the host watches the run with.
+    /// Returns the host's watch on the run.
     pub fn watch(&self) -> Option<Arc<dyn Watch>> {
         self.watch.clone()
     }
 
-    /// A mark to go back to when an operation that already paid must be run again.
+    /// Returns a mark to reset to when an operation that already paid must be run again.
     pub(crate) fn mark(&self) -> (i64, u64) {
         (self.left, self.reserve)
     }
 
-    /// Back to a mark: collecting garbage costs no fuel.
+    /// Resets to a mark: collecting garbage costs no fuel.
     pub(crate) fn reset(&mut self, mark: (i64, u64)) {
         (self.left, self.reserve) = mark;
     }
 
-    /// Sets what is left, for a branch or a loaded snapshot.
+    /// Sets the fuel left, for a branch or a loaded snapshot.
     pub(crate) fn set_remaining(&mut self, fuel: u64) {
         self.left = 0;
         self.reserve = fuel.min(self.limit);
     }
 
-    /// A counter for an operation that walks data; [`Budget::settle`] pays for what it counted.
+    /// Makes a counter for an operation that walks data; [`Budget::settle`] pays for the steps it counted.
     pub fn work(&self) -> Work {
         Work::new(self.payable_steps())
     }
 
-    /// The most steps that what is left pays for: steps short of a whole unit are free.
+    /// Returns the maximum steps the remaining fuel pays for: steps short of a whole unit are free.
     pub(crate) fn payable_steps(&self) -> u64 {
         self.remaining().saturating_mul(STEPS).saturating_add(STEPS - 1)
     }
@@ -166,7 +165,7 @@ impl Budget {
     }
 }
 
-/// The fault of a run out of fuel.
+/// Makes the fault of a run out of fuel.
 pub(crate) fn fuel_fault(limit: u64) -> Fault {
     Fault::new(
         Code::FuelExceeded,

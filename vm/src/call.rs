@@ -1,4 +1,4 @@
-//! What a native sees of the run: its arguments, the heap, the budget, and what was printed.
+//! Calls of natives: their view of the run with arguments, heap, budget and printed output.
 
 use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
@@ -9,27 +9,26 @@ use ptc_bytecode::{BuiltinId, Code, Limits};
 use std::any::Any;
 use std::sync::Arc;
 
-/// A builtin's body in Rust. It takes values and gives a value; it never calls back into the VM.
-/// When the heap has no room it returns [`Stop::room`] before any effect, and is run again after a
-/// collection.
+/// The body of a builtin in Rust. It takes values and returns a value; it never calls back into the VM. If the heap
+/// has no room it returns [`Stop::room`] before any effect, and is run again after a collection.
 pub type NativeFn = fn(&mut Call<'_>) -> Result<Value, Stop>;
 
 /// One call of a native.
 pub struct Call<'a> {
-    /// Which builtin it is.
+    /// Builtin being called.
     pub id: BuiltinId,
-    /// The arguments, their number already checked against the builtin table.
+    /// Arguments, whose number was checked against the builtin table.
     pub args: &'a [Value],
-    /// Where values live.
+    /// Heap of the values.
     pub heap: &'a mut Heap,
-    /// What is left; natives pay for the work they do.
+    /// Budget; natives pay for the work they do.
     pub budget: &'a mut Budget,
-    /// What the run printed.
+    /// Printed output of the run.
     pub output: &'a mut Output,
 }
 
 impl Call<'_> {
-    /// The name the builtin goes by, for messages.
+    /// Returns the name of the builtin, for messages.
     pub fn name(&self) -> &'static str {
         self.id.row().map_or("?", |row| row.name)
     }
@@ -39,17 +38,17 @@ impl Call<'_> {
         Ok(self.budget.pay_items(items)?)
     }
 
-    /// A value of this run, copied out of it.
+    /// Copies a value out of this run.
     pub fn freeze(&self, value: Value) -> Frozen {
         let mut roots = [value];
         let space = self.heap.copy_out(&mut roots, self.heap.code());
         Frozen::new(space, roots[0])
     }
 
-    /// What `find` gives, as a value of this run. Code and data new to the run are attached by the
-    /// machine, which then runs the native again: ask for room before, and have no effect yet.
+    /// Turns the result of `find` into a value of this run. The machine attaches code and data new to the run, then
+    /// runs the native again: reserve room before, and have no effect yet.
     pub fn thaw(&mut self, find: impl FnOnce() -> Option<Frozen>) -> Result<Option<Value>, Stop> {
-        // `find` is asked once: it need not give the same thing twice.
+        // `find` is called once, since a second call may return something else.
         let firewall = self.heap.firewall();
         let find = || find().map(|found| if firewall { found.firewalled(None) } else { found });
         let Some(frozen) = self.output.incoming.take().or_else(find) else { return Ok(None) };
@@ -62,13 +61,13 @@ impl Call<'_> {
         }
     }
 
-    /// A `type_error` in the usual words: `sum`: argument 1 must be a collection, but it is a number.
+    /// Makes a `type_error` in the usual words: `sum`: argument 1 must be a collection, but it is a number.
     #[cold]
     pub fn wrong_type(&self, arg: usize, expected: &str) -> Stop {
         self.misfit(arg, expected).into()
     }
 
-    /// As [`wrong_type`](Call::wrong_type), to which a hint can be added.
+    /// Makes a fault like [`wrong_type`](Call::wrong_type), to which a hint can be added.
     #[cold]
     pub fn misfit(&self, arg: usize, expected: &str) -> Fault {
         let found = self.args.get(arg - 1).map_or("nothing", |v| v.type_phrase());
@@ -76,31 +75,31 @@ impl Call<'_> {
     }
 }
 
-/// What an entry counts for besides its text.
+/// Bytes charged for an entry besides its text.
 const ENTRY_BYTES: u64 = 16;
 
-/// What a run printed.
+/// The printed output of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Output {
     /// One entry per `println`.
     pub prints: Vec<String>,
-    /// Entries that are firewalled in `prints`, by number, as they would be otherwise.
+    /// Clear text of the entries that are firewalled in `prints`, by number.
     pub(crate) clear: Vec<(usize, String)>,
     bytes: u64,
     max_bytes: u64,
     max_chars: u64,
-    /// What the host gave natives to look things up in.
+    /// Lookup context that the host gave natives.
     context: Option<Arc<dyn Any + Send + Sync>>,
-    /// Shared data a native waits for.
+    /// Shared data that a native waits for.
     pub(crate) incoming: Option<Frozen>,
-    /// Bytes the host was given to keep.
+    /// Bytes given to the host to keep.
     kept: u64,
     max_kept: u64,
     is_branch: bool,
 }
 
 impl Output {
-    /// Nothing printed yet.
+    /// Makes an empty output.
     pub fn new(limits: &Limits) -> Output {
         Output {
             max_bytes: limits.output_bytes,
@@ -110,17 +109,17 @@ impl Output {
         }
     }
 
-    /// What the host gave natives to look things up in, if it is a `T`.
+    /// Returns the lookup context that the host gave natives, if it is a `T`.
     pub fn context<T: Any>(&self) -> Option<&T> {
         self.context.as_deref()?.downcast_ref()
     }
 
-    /// Whether this is a branch of a `pmap` or `pcalls`.
+    /// True for a branch of a `pmap` or `pcalls`.
     pub fn is_branch(&self) -> bool {
         self.is_branch
     }
 
-    /// Counts what the host is about to be given to keep, since it has no limit of its own.
+    /// Counts data about to be given to the host to keep, since the host has no limit of its own.
     pub fn keep(&mut self, bytes: usize) -> Result<(), Fault> {
         self.kept = self.kept.saturating_add(bytes as u64 + ENTRY_BYTES);
         if self.kept > self.max_kept {
@@ -143,7 +142,7 @@ impl Output {
         self.context.clone()
     }
 
-    /// As it was at first.
+    /// Restores the initial state.
     pub(crate) fn clear(&mut self) {
         self.prints.clear();
         self.clear.clear();
@@ -152,13 +151,13 @@ impl Output {
         self.incoming = None;
     }
 
-    /// Adds an entry of which something is firewalled, with its clear text.
+    /// Adds an entry that is partly firewalled, with its clear text.
     pub fn print_veiled(&mut self, text: String, clear: String) -> Result<(), Fault> {
         if clear == text {
             return self.print(text);
         }
-        // The clear text is cut in the same way. It is one entry to whoever wrote the program, so that the longer of
-        // both texts counts, and not their sum.
+        // The clear text is cut in the same way. It is one entry to the program's author, so the longer of both
+        // texts counts, and not their sum.
         let before = self.bytes;
         self.print(clear)?;
         let (clear, counted) = (self.prints.pop().unwrap_or_default(), self.bytes);
@@ -169,10 +168,10 @@ impl Output {
         Ok(())
     }
 
-    /// Adds an entry; a long one is cut and says so.
+    /// Adds an entry; a long one is cut, with a note.
     pub fn print(&mut self, mut text: String) -> Result<(), Fault> {
         let max = self.max_chars as usize;
-        // Characters are at most as many as bytes, so short entries need no counting.
+        // There are at most as many characters as bytes, so short entries need no counting.
         if text.len() > max {
             let chars = text.chars().count();
             if chars > max {
@@ -182,7 +181,7 @@ impl Output {
                 text.shrink_to_fit();
             }
         }
-        // An entry costs something even when it is empty.
+        // An entry costs something even if it is empty.
         self.bytes += text.len() as u64 + ENTRY_BYTES;
         if self.bytes > self.max_bytes {
             return Err(Fault::new(

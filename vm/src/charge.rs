@@ -1,8 +1,8 @@
-//! What an instruction owes: work that is found out on the way, where nothing can be paid at once.
+//! Charges: work of an instruction that is only known on the way, where nothing can be paid at once.
 //!
-//! Comparing, hashing, printing and computing are done by functions that have no budget at hand and often cannot fail.
-//! They charge the heap, and the machine settles after the instruction. Long work looks in between ([`Heap::look`]) at
-//! whether fuel still covers what is due, and at the clock.
+//! Comparing, hashing, printing and computing are done by functions without a budget at hand, which often cannot fail.
+//! They charge the heap, and the machine settles after the instruction. Long work checks in between ([`Heap::look`])
+//! whether fuel still covers the charges, and checks the clock.
 
 use crate::budget::Budget;
 use crate::fault::Fault;
@@ -11,12 +11,12 @@ use crate::value::PART_STEPS;
 use crate::work::{Charges, DUE, FREE, Work, too_much_work};
 use std::sync::atomic::Ordering;
 
-/// Steps after which the clock is looked at: about a millisecond of work.
+/// Steps after which the clock is checked: about a millisecond of work.
 const UNPAID: u64 = 1 << 17;
 
 impl Heap {
-    /// Charges the instruction under way for work on its operands. The number must follow from what the operands are,
-    /// never from where they lie, what they share or how they hash: fuel is the same everywhere.
+    /// Charges the current instruction for work on its operands. The number must follow from the operands alone,
+    /// never from where they are, what they share or how they hash: fuel is the same on every machine.
     #[inline]
     pub fn charge(&self, steps: usize) {
         if steps == 0 {
@@ -30,38 +30,38 @@ impl Heap {
         unpaid.store(unpaid.load(Ordering::Relaxed).saturating_add(steps as u64) | DUE, Ordering::Relaxed);
     }
 
-    /// Counts work that fuel does not: how long it takes depends on more than what the operands are, as with keys that
-    /// collide. [`Heap::look`] then looks at the clock in time.
+    /// Counts work that fuel does not: its time depends on more than the operands, as with keys that collide.
+    /// [`Heap::look`] then checks the clock in time.
     #[inline]
     pub fn owe(&self, steps: usize) {
         let unpaid = self.charges.unpaid.load(Ordering::Relaxed).saturating_add(steps as u64);
         self.charges.unpaid.store(unpaid, Ordering::Relaxed);
     }
 
-    /// Whether work is charged now.
+    /// True while work is charged.
     #[inline]
     pub(crate) fn charges(&self) -> bool {
         self.charges.allowance.load(Ordering::Relaxed) != FREE
     }
 
-    /// Begins to charge, up to what is left in a budget.
+    /// Starts charging, up to the rest of a budget.
     pub(crate) fn begin_work(&self, budget: &Budget) {
         self.allow_steps(budget.payable_steps());
     }
 
-    /// Begins to charge, up to this many steps.
+    /// Starts charging, up to this many steps.
     pub(crate) fn allow_steps(&self, steps: u64) {
         self.take_due();
         self.charges.allowance.store(steps.min(FREE - 1), Ordering::Relaxed);
     }
 
-    /// Work is free from now on: the host reads and prints values, which has limits of its own.
+    /// Stops charging: the host reads and prints values under limits of its own.
     pub(crate) fn end_work(&self) {
         self.take_due();
         self.charges.allowance.store(FREE, Ordering::Relaxed);
     }
 
-    /// The steps that are due; from now on they count as paid, or as never done.
+    /// Returns the charged steps and resets them: they count as paid, or as never done.
     pub(crate) fn take_due(&self) -> u64 {
         let Charges { unpaid, due, .. } = &self.charges;
         unpaid.store(unpaid.load(Ordering::Relaxed) & !DUE, Ordering::Relaxed);
@@ -70,9 +70,9 @@ impl Heap {
         steps
     }
 
-    /// Hands what is due over to the budget. The next payment, at the latest the one that ends the run, faults if fuel
-    /// does not cover it and looks at the clock if enough was done: an operation that cannot fail stays one, and the loop
-    /// needs no way out behind each.
+    /// Moves the charges to the budget. The next payment, at the latest the one that ends the run, faults if fuel
+    /// does not cover them and checks the clock if they are many: so an operation that cannot fail stays one, and
+    /// the loop needs no exit behind each.
     #[inline(always)]
     pub(crate) fn settle(&self, budget: &mut Budget) {
         if !self.is_settled() {
@@ -91,19 +91,19 @@ impl Heap {
         self.begin_work(budget);
     }
 
-    /// Hands over what is due: the run is over.
+    /// Moves the charges to the budget at the end of the run.
     pub(crate) fn pay_last(&self, budget: &mut Budget) {
         budget.owe(self.take_due());
     }
 
-    /// Whether there is nothing to pay for, and no reason to look at the clock.
+    /// True if nothing is charged, and there is no reason to check the clock.
     #[inline(always)]
     fn is_settled(&self) -> bool {
         self.charges.unpaid.load(Ordering::Relaxed) < UNPAID
     }
 
-    /// Faults when fuel cannot cover what is due; and when time is up or the run is cancelled, if enough was done since
-    /// the last look.
+    /// Faults if fuel cannot cover the charges; also if time is up or the run is cancelled, once enough was done
+    /// since the last check.
     #[inline]
     pub fn look(&self) -> Result<(), Fault> {
         if self.is_settled() { Ok(()) } else { self.look_closely() }
@@ -118,12 +118,12 @@ impl Heap {
         if unpaid.load(Ordering::Relaxed) & !DUE < UNPAID { Ok(()) } else { self.look_at_clock() }
     }
 
-    /// Makes the next look one at the clock.
+    /// Makes the next look check the clock.
     pub(crate) fn look_soon(&self) {
         self.owe(UNPAID as usize);
     }
 
-    /// Faults when time is up or the run is cancelled.
+    /// Faults if time is up or the run is cancelled.
     #[cold]
     pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
         let unpaid = &self.charges.unpaid;
@@ -134,7 +134,7 @@ impl Heap {
         }
     }
 
-    /// The most work that hashing one key may still take, in parts.
+    /// Returns the maximum work left for hashing one key, in parts.
     pub(crate) fn hashing_work(&self) -> Work {
         match self.charges.allowance.load(Ordering::Relaxed) {
             FREE => Work::unlimited(),
@@ -147,7 +147,7 @@ impl Heap {
 }
 
 impl Work {
-    /// Counts a step of a walk over `heap`, which may also run out of time if it may fail at all.
+    /// Counts a step of a walk over `heap`, which may also run out of time if it can fail at all.
     #[inline]
     pub fn walk(&mut self, heap: &Heap) -> Result<(), Fault> {
         heap.owe(1);
@@ -155,7 +155,7 @@ impl Work {
             return self.step(1);
         }
         let done = heap.look().and_then(|()| self.step(1));
-        // Callers pay after the work is done. Work that fails never gets there, so it is charged here.
+        // Callers pay after the work is done. Failing work never gets there, so it is charged here.
         done.inspect_err(|_| heap.charge(usize::try_from(self.steps).unwrap_or(usize::MAX)))
     }
 }

@@ -1,10 +1,9 @@
-//! Collecting garbage: what the roots lead to is copied from the own arena to the spare one, then
-//! the two swap roles.
+//! Garbage collection: objects reachable from the roots are copied from the own arena to the spare one, then the two
+//! swap roles.
 //!
-//! A copied object leaves its new place in its old head. Copied cells still refer to the old arena
-//! until the scan reaches them; the scan goes cell by cell, since heads look like no reference.
-//! Nothing recurses, and references into frozen spaces stay as they are. Of those spaces, lots are let go that nothing
-//! refers to any more.
+//! A copied object leaves its new place in its old head. Copied cells still refer to the old arena until the scan
+//! reaches them; the scan goes cell by cell, since heads do not look like references. Nothing recurses, and references
+//! into frozen spaces stay as they are. Lots among those spaces are released when nothing refers to them any more.
 
 use crate::heap::{Heap, Space};
 use crate::value::{Ref, Value, captures_of, moved_text};
@@ -15,14 +14,14 @@ pub struct Collector<'h> {
 }
 
 impl Heap {
-    /// Begins a collection: show every root to the collector, then finish it.
+    /// Starts a collection: pass every root to the collector, then finish it.
     pub fn collect(&mut self) -> Collector<'_> {
         Collector { heap: self }
     }
 }
 
 impl Collector<'_> {
-    /// Keeps what `root` refers to, and updates it.
+    /// Keeps the object `root` refers to, and updates the reference.
     #[inline]
     pub fn root(&mut self, root: &mut Value) {
         if self.heap.has_lots() {
@@ -31,7 +30,8 @@ impl Collector<'_> {
         forward(&mut self.heap.own, &mut self.heap.spare, root);
     }
 
-    /// Keeps what a cell of another heap refers to, if that is in the own arena, which the other calls `space`.
+    /// Keeps the object that a cell of another heap refers to, if it is in the own arena, which that heap calls
+    /// `space`.
     pub(crate) fn root_of(&mut self, space: u32, cell: &mut Value) {
         let Some(r) = cell.reference_mut().filter(|r| r.space() == space) else { return };
         *r = Ref::new(0, r.at());
@@ -41,7 +41,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Keeps all of these.
+    /// Keeps the objects of all these roots.
     pub fn roots(&mut self, roots: &mut [Value]) {
         roots.iter_mut().for_each(|root| self.root(root));
     }
@@ -53,7 +53,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Copies what the roots lead to and forgets the rest.
+    /// Copies everything reachable from the roots and drops the rest.
     pub fn finish(self) {}
 }
 
@@ -79,7 +79,7 @@ impl Drop for Collector<'_> {
     }
 }
 
-/// Cells of the payload behind this head.
+/// Returns the number of payload cells behind this head.
 #[inline]
 pub(crate) fn payload(head: Value) -> usize {
     match head {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn live_data_beyond_the_limit_faults_wherever_it_is_collected() {
-        // The same allocations stop at the same one, with few collections and with many.
+        // Allocation stops at the same one, with few collections and with many.
         let run = |every: usize| {
             let mut heap = Heap::with_limit(2_000_000);
             let mut list = [Value::Nil];

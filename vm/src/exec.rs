@@ -1,5 +1,5 @@
-//! The loop: fetches an instruction, does it, goes on. Fast paths stand in the arms; everything
-//! that is not hot is a named handler in `exec/`.
+//! The interpreter loop: fetches an instruction, executes it, goes on. Fast paths are in the arms; rare cases are named
+//! handlers in `exec/`.
 
 mod arith;
 mod call;
@@ -26,15 +26,15 @@ use crate::value::{FieldName, Value, is_firewalled};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
 
-/// Steps that filling a byte of memory in vain counts as.
+/// Steps charged per byte of memory that a failed run filled.
 const FILLING_STEPS: u64 = 4;
 
-/// Units of fuel that a parallel branch costs besides what it runs: a machine of its own.
+/// Units of fuel that a parallel branch costs besides its instructions: it is a separate machine.
 const BRANCH_UNITS: usize = 100;
 
 impl Vm {
-    /// Goes on until the program ends or needs the host. After a fault the run is over; the
-    /// machine can still be asked what was printed and spent.
+    /// Runs until the program ends or needs the host. After a fault the run is over; the printed output and the
+    /// fuel spent can still be read.
     pub fn run(&mut self) -> Result<Event, Fault> {
         self.heap.begin_work(&self.budget);
         let event = self.run_on();
@@ -55,12 +55,12 @@ impl Vm {
                 }
             };
             if done.as_ref().is_err_and(|stop| !stop.is_fault()) {
-                // The instruction did not finish. When it is run again, it is charged again.
+                // The instruction did not finish. It is charged again when it is run again.
                 self.heap.take_due();
             }
             let goes_on = match done {
                 Ok(Some(event)) => {
-                    // Nothing leaves the machine before it is paid for.
+                    // Results leave the machine only after they are paid for.
                     self.budget.pay_debts().map_err(|fault| self.end_with(fault))?;
                     if matches!(event, Event::Done(_)) {
                         self.state = State::Ended;
@@ -70,7 +70,7 @@ impl Vm {
                 Ok(None) if !self.stress => Ok(()),
                 Err(stop) if stop.is_pause() => return Ok(Event::Paused),
                 Ok(None) => self.collect_for_stress(),
-                // Off the loop, since few calls need it: the loop stays small.
+                // Outside the loop, since few calls need it: the loop stays small.
                 Err(stop) if stop.is_twin() => self.call_twin().or_else(|stop| self.make_room(stop)),
                 Err(stop) if stop.is_attach() => self.take_in(),
                 Err(stop) => self.make_room(stop),
@@ -79,7 +79,7 @@ impl Vm {
         }
     }
 
-    /// The call a branch begins with: `stack[0]` with the values behind it.
+    /// Makes the first call of a branch: `stack[0]` with the values behind it.
     fn first_call(&mut self, args: usize) -> Result<Option<Event>, Stop> {
         let callee = self.stack[0];
         let mark = self.budget.mark();
@@ -114,17 +114,18 @@ impl Vm {
         }
     }
 
-    /// The run is over; the fault learns where it happened.
+    /// Ends the run; the fault gets the place where it happened.
     pub(crate) fn end_with(&mut self, fault: Fault) -> Fault {
         self.state = State::Ended;
-        // What the instruction had done is paid for, though it came to nothing.
+        // Work of the instruction is paid for, even though it failed.
         self.heap.pay_last(&mut self.budget);
         if fault.code() == Code::MemoryExceeded {
-            // How far an instruction got depends on when garbage was collected, so all pay for filling the memory.
+            // The progress of an instruction depends on when garbage was collected, so every such run pays for
+            // filling the memory.
             self.budget.owe(self.limits.memory_bytes.saturating_mul(FILLING_STEPS));
         }
         let mut fault = self.explain(fault).at(self.user_span());
-        // Where the run was when it had used up what it may use says little, and not the same each time.
+        // The place where a run hits a limit says little, and varies.
         if fault.code().is_run_limit() || fault.code() == Code::Cancelled {
             return fault;
         }
@@ -133,8 +134,8 @@ impl Vm {
         fault.with_trace(trace)
     }
 
-    /// Runs instructions. None means: collect if stressing, then go on. On `Err` the
-    /// current frame's `pc` names the instruction that stopped, so it can be run again.
+    /// Runs instructions. None means: collect if stressing, then go on. On `Err`, the current frame's `pc` names
+    /// the instruction that stopped, so it can be run again.
     fn execute<const STRESS: bool>(&mut self) -> Result<Option<Event>, Stop> {
         let max_cells = self.limits.stack_bytes as usize / size_of::<Value>();
         let Vm {
@@ -179,7 +180,7 @@ impl Vm {
                 }
             };
         }
-        /// Leaves the loop. What is run again after a collection pays again; what faulted has paid.
+        /// Leaves the loop. An instruction run again after a collection pays again; a faulted one has paid.
         macro_rules! again {
             ($stop:expr, $mark:expr) => {{
                 let stop = $stop;
@@ -190,7 +191,7 @@ impl Vm {
                 return Err(stop);
             }};
         }
-        /// As `ok!`, for what is charged on the way: pays for it.
+        /// Unwraps like `ok!`, and pays for charges made on the way.
         macro_rules! paid {
             ($e:expr) => {{
                 let value = ok!($e);
@@ -215,7 +216,7 @@ impl Vm {
                 continue;
             }};
         }
-        /// Enters a block of code whose function and arguments are in place from `base` on.
+        /// Enters a code block whose function and arguments are in place from `base` on.
         macro_rules! enter {
             ($module:expr, $block:expr, $base:expr) => {{
                 let new_base = current.base as usize + $base as usize;
@@ -243,7 +244,7 @@ impl Vm {
                 goto!(0);
             }};
         }
-        /// Goes back to the caller; without one the run ends with this value.
+        /// Returns to the caller; without one the run ends with this value.
         macro_rules! leave {
             ($value:expr) => {{
                 if block.regs as usize > WINDOW {
@@ -276,8 +277,8 @@ impl Vm {
                 }
             }};
         }
-        /// A call of a value: a closure of one arity is entered at once, a native run at once,
-        /// everything else is in `exec/call.rs`.
+        /// Calls a value: a closure of one arity is entered at once, a native run at once, everything else is in
+        /// `exec/call.rs`.
         macro_rules! call_value {
             ($base:expr, $n:expr) => {
                 match r!($base) {
@@ -299,7 +300,7 @@ impl Vm {
                 }
             };
         }
-        /// A call whose callee is not a plain closure: in `exec/call.rs`.
+        /// Calls a callee that is not a plain closure, in `exec/call.rs`.
         macro_rules! general_call {
             ($callee:expr, $base:expr, $n:expr, $spread:expr) => {{
                 let callee = $callee;
@@ -330,8 +331,8 @@ impl Vm {
                 }
             }};
         }
-        // Fast paths look at registers by reference and write where they read: copies of values on
-        // the Rust stack would cost more than the operation.
+        // Fast paths read registers by reference and write in place: copies of values on the Rust stack would cost
+        // more than the operation.
         macro_rules! int_arith {
             ($op:expr, $dst:expr, $a:expr, $b:expr, $checked:ident, $sign:tt) => {
                 match (&r!($a), &r!($b)) {
@@ -358,7 +359,7 @@ impl Vm {
                 }
             };
         }
-        /// Whether there is another element, which then is in `$dst`.
+        /// True if there is another element, which is then in `$dst`.
         macro_rules! next_element {
             ($dst:expr, $iter:expr) => {{
                 let Value::Int(cursor) = r!($iter + 1) else {
@@ -372,7 +373,7 @@ impl Vm {
                     r!($iter + 1) = Value::Int(cursor + 1);
                     true
                 } else {
-                    // The element is written only when there is one; 0 means the end.
+                    // The element is written only if there is one; 0 means the end.
                     let next = ok!(heap.iter_step(seq, cursor as usize, &mut r!($dst)));
                     if next != 0 {
                         r!($iter + 1) = Value::Int(next as i64);
@@ -449,7 +450,7 @@ impl Vm {
                         | Op::CallBuiltin { base, .. }
                         | Op::Apply { base, .. } => r!(base) = value,
                         Op::First { dst, .. } | Op::Nth { dst, .. } => r!(dst) = value,
-                        // It looks at its sequence again, and finds the link.
+                        // It reads its sequence again, and finds the link.
                         Op::IterNext { iter, .. } | Op::IterBack { iter, .. } => {
                             r!(iter) = value;
                             continue;
@@ -463,7 +464,7 @@ impl Vm {
                     return Ok(Some(Event::Done(Ending::Failed(r!(src)))));
                 }
 
-                // Off the loop, which slows down by several percent with the code for them.
+                // Outside the loop, which their code would slow down by several percent.
                 Op::Throw { .. } | Op::Try { .. } => ok!(Err(Stop::twin())),
 
                 Op::Move { dst, src } => r!(dst) = r!(src),
@@ -694,14 +695,14 @@ impl Vm {
 }
 
 impl Attached {
-    /// A constant, relative to the module's own space.
+    /// Returns a constant, relative to the module's own space.
     #[inline(always)]
     fn constant(&self, id: u32) -> Value {
         self.module.consts()[id as usize]
     }
 }
 
-/// Gives the items of a parallel form as a vector, and pays for a branch for each.
+/// Returns the items of a parallel form as a vector, and pays for a branch for each.
 fn branch_items(heap: &mut Heap, budget: &mut Budget, items: Value) -> Result<Value, Stop> {
     let items = lookup::to_vector(heap, items)?;
     heap.settle(budget);
@@ -711,24 +712,24 @@ fn branch_items(heap: &mut Heap, budget: &mut Budget, items: Value) -> Result<Va
     Ok(items)
 }
 
-/// From this size on the stack grows by a quarter instead of double, so that a deep recursion takes little more
-/// memory than `limits.stack_bytes`.
+/// Size in cells from which the stack grows by a quarter instead of double, so that a deep recursion takes little
+/// more memory than `limits.stack_bytes`.
 const LARGE_STACK: usize = 1 << 18;
 
-/// Makes the stack at least this long.
+/// Grows the stack to at least this length.
 #[cold]
 pub(crate) fn grow_stack(stack: &mut Vec<Value>, needed: usize) {
     let mut len = stack.len();
     while len < needed {
         len += if len < LARGE_STACK { len } else { len / 4 };
     }
-    // Room is doubled, since moving a large stack leaves its old memory behind for a while; what is not written to yet
-    // takes none.
+    // Capacity is doubled, since moving a large stack leaves its old memory behind for a while; memory not written
+    // to yet takes no room.
     stack.reserve(len - stack.len());
     stack.resize(len, Value::Nil);
 }
 
-/// The registers a frame sees.
+/// Returns the registers a frame sees.
 #[inline(always)]
 fn window(stack: &mut [Value], base: u32) -> &mut [Value; WINDOW] {
     // The stack always reaches a whole window past the base: `enter!` grows it first.

@@ -1,23 +1,22 @@
-//! What only the machine knows about a fault: which call of the program it came from, and for which
-//! item of the data.
+//! Details of a fault that only the machine knows: the call of the program it came from, and the item of the data.
 
 use crate::fault::Fault;
 use crate::machine::{Frame, Vm};
 use crate::value::Value;
 use ptc_bytecode::{Code, Op};
 
-/// Characters of an item shown in a message.
+/// Maximum characters of an item in a message.
 const SHOWN: usize = 80;
 
-/// Whether it calls a value, and not what stands in the code.
+/// True if it calls a value, not a callee named in the code.
 fn calls_a_value(op: Option<&Op>) -> bool {
     matches!(op, Some(Op::Call { .. } | Op::Apply { .. }))
 }
 
 impl Vm {
-    /// The fault with what can be said about where it happened.
+    /// Adds the details of where the fault happened.
     pub(crate) fn explain(&self, fault: Fault) -> Fault {
-        // In a frame of the program itself, what was called stands first in the marked source.
+        // In a frame of the program itself, the callee stands first in the marked source.
         if fault.code() == Code::NotCallable && self.entry != 0 && self.current.module == self.entry {
             return fault.own_call();
         }
@@ -45,8 +44,8 @@ impl Vm {
         }
     }
 
-    /// The library function, written in the language itself, that the program called or gave to another
-    /// to call. Those that it calls in turn are its own affair.
+    /// Returns the library function, written in PTC-Lisp, that the program called or passed to another function.
+    /// Functions that it calls in turn are not reported.
     fn library_call(&self) -> Option<&str> {
         let core = self.library.core();
         let mut frames = std::iter::once(&self.current).chain(self.frames.iter().rev()).peekable();
@@ -63,12 +62,12 @@ impl Vm {
         self.entry != 0 && frame.module == 0
     }
 
-    /// The instruction a frame of the library is at.
+    /// Returns the instruction a frame of the library is at.
     fn op(&self, frame: &Frame) -> Option<&Op> {
         self.library.core().block(frame.block).ops.get(frame.pc as usize)
     }
 
-    /// The item whose key was being computed for `sort-by` and its kin.
+    /// Returns the item whose key was being computed for `sort-by` and the like.
     fn keyed_item(&self, code: Code) -> Option<String> {
         let told = matches!(
             code,
@@ -93,7 +92,7 @@ impl Vm {
         else {
             return None;
         };
-        // What is walked is still needed while the function runs, unlike the arguments it was given.
+        // The walked collection is still needed while the function runs, unlike the function's arguments.
         let walked = frame.base as usize + *iter as usize;
         let [coll, Value::Int(behind)] = *self.stack.get(walked..walked + 2)? else { return None };
         let at = usize::try_from(behind).ok()?.checked_sub(1)?;
@@ -106,7 +105,7 @@ impl Vm {
         let mut text = String::from(if entry { "[" } else { "" });
         for (i, item) in shown.into_iter().enumerate() {
             text.push_str(if i > 0 { " " } else { "" });
-            // Too long is as good as long enough.
+            // Text that is too long is long enough.
             let _ = self.heap.print(item, &mut text, SHOWN * 4);
         }
         text.push_str(if entry { "]" } else { "" });

@@ -1,34 +1,34 @@
-//! Why a run stops early: a fault the user is told about, or a native that needs room first.
+//! Reasons a run stops early: a fault the user is told about, or a native that needs room first.
 
 use ptc_bytecode::{Code, Datum, Diagnostic, Span, Subject, Trace};
 
-/// A program stopped. One word wide, since every operation may return it.
+/// The fault that stopped a program. One word wide, since every operation may return it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault(Box<FaultInner>);
 
 /// The parts of a [`Fault`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultInner {
-    /// What kind.
+    /// Kind of fault.
     pub code: Code,
-    /// What was wrong, as a diagnostic's first line.
+    /// Message, as a diagnostic's first line.
     pub message: String,
-    /// What to write instead.
+    /// Hint: what to write instead.
     pub hint: Option<String>,
-    /// Where in the program, once known.
+    /// Place in the program, once known.
     pub span: Option<Span>,
-    /// The value given to `(fail …)`.
+    /// Value given to `(fail …)`.
     pub value: Option<Datum>,
-    /// What it is about, for code that acts on it.
+    /// Subject, for code that acts on it.
     pub subject: Option<Subject>,
-    /// The branch of a `pmap` that it came from, by its number, and the fault there.
+    /// Index of the `pmap` branch that it came from, and the fault there.
     pub cause: Option<(u64, Fault)>,
-    /// The calls that led there.
+    /// Calls that led there.
     pub trace: Option<Box<Trace>>,
 }
 
 impl Fault {
-    /// A fault without a place; the VM adds the place as it unwinds.
+    /// Makes a fault without a place; the VM adds the place as it unwinds.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
         let message = message.into();
@@ -45,53 +45,53 @@ impl Fault {
         Fault(Box::new(inner))
     }
 
-    /// A `type_error`.
+    /// Makes a `type_error`.
     #[cold]
     pub fn type_error(message: impl Into<String>) -> Fault {
         Fault::new(Code::TypeError, message)
     }
 
-    /// What to write instead.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Fault {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// The place, unless a more precise one is known already.
+    /// Sets the place, unless a more precise one is known already.
     #[must_use]
     pub fn at(mut self, span: Option<Span>) -> Fault {
         self.0.span = self.0.span.or(span);
         self
     }
 
-    /// What it is about.
+    /// Sets the subject.
     #[must_use]
     pub fn about(mut self, subject: Subject) -> Fault {
         self.0.subject = Some(subject);
         self
     }
 
-    /// The branch that it came from, and the fault there.
+    /// Sets the branch that it came from, and the fault there.
     #[must_use]
     pub(crate) fn caused_by(mut self, branch: u64, fault: Fault) -> Fault {
         self.0.cause = Some((branch, fault));
         self
     }
 
-    /// The calls that led there, instead of those that were known.
+    /// Replaces the calls that led there.
     #[must_use]
     pub(crate) fn with_trace(mut self, trace: Trace) -> Fault {
         self.0.trace = (!trace.is_empty()).then(|| Box::new(trace));
         self
     }
 
-    /// The calls that led there, as far as they are known.
+    /// Takes the calls that led there, as far as they are known.
     pub(crate) fn take_trace(&mut self) -> Trace {
         self.0.trace.take().map(|trace| *trace).unwrap_or_default()
     }
 
-    /// Whether `try` may catch it. A branch that did what only the whole program may is not caught.
+    /// True if `try` may catch it. A branch that did something reserved for the whole program is not caught.
     pub(crate) fn is_catchable(&self) -> bool {
         self.0.code.is_catchable()
             && match self.0.code {
@@ -102,7 +102,7 @@ impl Fault {
             }
     }
 
-    /// One kind of value was needed and another found, by an operation that is named later.
+    /// Makes a fault for one kind of value needed and another found, by an operation that is named later.
     #[cold]
     pub fn expected(wanted: &str, found: &str) -> Fault {
         Fault::type_error(needed(wanted, found))
@@ -110,7 +110,7 @@ impl Fault {
             .unread(found)
     }
 
-    /// What was found may be an atom whose value was meant.
+    /// Adds a hint if the value found is an atom whose content may have been meant.
     #[must_use]
     pub(crate) fn unread(self, found: &str) -> Fault {
         match found {
@@ -119,14 +119,14 @@ impl Fault {
         }
     }
 
-    /// A collection with an end is needed, and an endless sequence was found.
+    /// Makes the fault for an endless sequence in place of a finite collection.
     #[cold]
     pub(crate) fn endless() -> Fault {
         Fault::expected("a collection with an end", "an endless sequence")
             .hint("take a part of it first: `(take 10 xs)` or `(take-while pred xs)`")
     }
 
-    /// Names the operation, unless the message does already.
+    /// Adds the name of the operation, unless the message already has it.
     #[must_use]
     pub fn named(mut self, name: &str) -> Fault {
         let is_nameless = match &mut self.0.subject {
@@ -140,7 +140,7 @@ impl Fault {
         self
     }
 
-    /// An argument is not what it must be.
+    /// Makes the fault for an argument that is not of the needed kind.
     #[cold]
     pub(crate) fn misfit(builtin: &str, argument: usize, wanted: &str, found: &str) -> Fault {
         let message = format!("`{builtin}`: argument {argument} must be {wanted}, but it is {found}");
@@ -149,7 +149,7 @@ impl Fault {
             .unread(found)
     }
 
-    /// The builtin was called by the library for itself: its name and its arguments tell a user nothing.
+    /// Removes the name of a builtin that the library called internally: it would tell a user nothing.
     #[must_use]
     pub(crate) fn nameless(mut self) -> Fault {
         if let Some(Subject::Need { wanted, found, is_named }) = &mut self.0.subject {
@@ -159,14 +159,14 @@ impl Fault {
         self
     }
 
-    /// Says for which item of the data it happened.
+    /// Adds the item of the data for which it happened.
     #[must_use]
     pub(crate) fn for_item(mut self, item: &str) -> Fault {
         self.0.message.push_str(&format!(", for the item {item}"));
         self
     }
 
-    /// What could not be called stands first in the source that will be marked.
+    /// Marks the callee as the first form of the marked source.
     #[must_use]
     pub(crate) fn own_call(mut self) -> Fault {
         if let Some(Subject::Callee { stands_first, .. }) = &mut self.0.subject {
@@ -175,7 +175,7 @@ impl Fault {
         self
     }
 
-    /// Whether it says that the run has used up what it may use, and nothing about values.
+    /// True if a limit was used up; its message says nothing about values.
     fn is_limit(&self) -> bool {
         matches!(
             self.0.code,
@@ -188,7 +188,7 @@ impl Fault {
         )
     }
 
-    /// The fault of an operation on what is behind a veil.
+    /// Makes the fault of an operation on a veiled value.
     #[cold]
     pub(crate) fn veiled(mut self, operation: &str) -> Fault {
         if self.is_limit() {
@@ -202,29 +202,29 @@ impl Fault {
         self
     }
 
-    /// The value a program failed with.
+    /// Sets the value a program failed with.
     #[must_use]
     pub fn with_value(mut self, value: Datum) -> Fault {
         self.0.value = Some(value);
         self
     }
 
-    /// The value a program failed with, if it did.
+    /// Returns the value a program failed with, if it did.
     pub fn into_value(self) -> Option<Datum> {
         self.0.value
     }
 
-    /// What kind.
+    /// Returns the kind.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// All parts.
+    /// Returns all parts.
     pub fn parts(&self) -> &FaultInner {
         &self.0
     }
 
-    /// The same as a diagnostic.
+    /// Converts it to a diagnostic.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let FaultInner { code, message, hint, span, subject, trace, .. } = &*self.0;
         Diagnostic {
@@ -251,7 +251,7 @@ impl std::fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Why an operation did not give a value. One word wide.
+/// The reason an operation did not return a value. One word wide.
 #[derive(Debug)]
 pub struct Stop(Box<Why>);
 
@@ -266,35 +266,35 @@ enum Why {
 /// The kinds of [`Stop`].
 #[derive(Debug)]
 pub enum StopKind {
-    /// The program stops.
+    /// The program stops with this fault.
     Fault(Fault),
-    /// The heap has no room for this much: the VM collects and runs the operation again. Whoever
-    /// returns this must not have had an effect yet.
+    /// The heap has too little room: the VM collects and runs the operation again. An operation that returns this
+    /// must not have had an effect yet.
     Room {
-        /// Cells wanted.
+        /// Cells requested.
         cells: usize,
-        /// Bytes of text wanted.
+        /// Bytes of text requested.
         text: usize,
     },
 }
 
 impl Stop {
-    /// "Collect, then try again."
+    /// Makes a request to collect and try again.
     #[cold]
     pub fn room(cells: usize, text: usize) -> Stop {
         Stop(Box::new(Why::Kind(StopKind::Room { cells, text })))
     }
 
-    /// A native leaves this call to its twin in the core library, which can call functions: its
-    /// arguments are those of a transducer, or have no end. Nobody may have seen an effect yet.
-    /// Where there is no twin, it is the fault that a collection has no end.
+    /// Leaves this call of a native to its twin in the core library, which can call functions: its arguments are
+    /// those of a transducer, or endless. The native must not have had an effect yet. Without a twin, it is the
+    /// fault for an endless collection.
     #[cold]
     pub fn twin() -> Stop {
         Stop(Box::new(Why::Twin))
     }
 
-    /// The same for an operation on what is behind a veil: a fault says its kind and the operation, and nothing of
-    /// the values. Needs that name types only, and limits of the run, are told in full.
+    /// Hides values in the fault of an operation on a veiled value: it keeps its kind and the operation. Messages
+    /// that only name types, and limits of the run, are kept.
     #[must_use]
     pub fn veiled(self, operation: &str) -> Stop {
         match *self.0 {
@@ -303,12 +303,12 @@ impl Stop {
         }
     }
 
-    /// Whether an operation refused its values.
+    /// True if an operation refused its values.
     pub fn is_refusal(&self) -> bool {
         matches!(&*self.0, Why::Kind(StopKind::Fault(fault)) if !fault.is_limit())
     }
 
-    /// Whether the program stops: nothing is run again.
+    /// True if the program stops: nothing is run again.
     pub(crate) fn is_fault(&self) -> bool {
         matches!(*self.0, Why::Kind(StopKind::Fault(_)))
     }
@@ -318,29 +318,31 @@ impl Stop {
         matches!(*self.0, Why::Twin)
     }
 
-    /// A native was given shared data by the host; the machine attaches it and runs the native again.
+    /// Makes the stop of a native that got shared data from the host; the machine attaches it and runs the native
+    /// again.
     #[cold]
     pub(crate) fn attach() -> Stop {
         Stop(Box::new(Why::Attach))
     }
 
-    /// Whether it is a wait for shared data, see [`Call::thaw`](crate::Call::thaw).
+    /// True for a wait for shared data, see [`Call::thaw`](crate::Call::thaw).
     pub fn is_attach(&self) -> bool {
         matches!(*self.0, Why::Attach)
     }
 
-    /// The run's slice of time is over: it goes on later with the instruction that was about to begin.
+    /// Makes the stop for the end of a slice of time: the run goes on later with the instruction that was about to
+    /// begin.
     #[cold]
     pub(crate) fn pause() -> Stop {
         Stop(Box::new(Why::Pause))
     }
 
-    /// Whether it is [`Stop::pause`].
+    /// True for [`Stop::pause`].
     pub(crate) fn is_pause(&self) -> bool {
         matches!(*self.0, Why::Pause)
     }
 
-    /// What kind it is.
+    /// Returns its kind.
     pub fn into_kind(self) -> StopKind {
         match *self.0 {
             Why::Kind(kind) => kind,

@@ -1,9 +1,8 @@
-//! `pmap` and `pcalls`: a run that waits for branches.
+//! Forks: `pmap` and `pcalls`, in which a run waits for branches.
 //!
-//! A branch is a machine of its own. It reads the parent's values in place, since the parent's
-//! arena is lent to all branches as a frozen space while the parent waits, and makes its own in an
-//! arena of its own. The driver decides where branches run; everything here is plain data, so a
-//! run can be held or written to bytes with its branches.
+//! A branch is a separate machine. It reads the parent's values in place, since the parent's arena is lent to all
+//! branches as a frozen space while the parent waits, and makes its own in an arena of its own. The driver decides
+//! where branches run; everything here is plain data, so a run can be held or written to bytes with its branches.
 
 mod order;
 mod serial;
@@ -21,17 +20,17 @@ use serial::Before;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-/// What the branches do.
+/// The work of the branches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ForkKind {
-    /// `(pmap f items)`: each calls `f` with its item.
+    /// For `(pmap f items)`: each branch calls `f` with its item.
     Map { f: Value },
-    /// `(pcalls …)`: each calls its item.
+    /// For `(pcalls …)`: each branch calls its item.
     Calls,
 }
 
 impl ForkKind {
-    /// As programs spell it.
+    /// Returns the form as programs spell it.
     fn form(self) -> &'static str {
         match self {
             ForkKind::Map { .. } => "pmap",
@@ -43,25 +42,25 @@ impl ForkKind {
 /// Cells of stack that a branch begins with.
 pub(crate) const FIRST_STACK: usize = 2 * WINDOW;
 
-/// What runs hold, in bytes.
+/// The memory that runs hold, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Held {
-    /// In arenas, and in calls that wait.
+    /// Bytes in arenas, and in waiting calls.
     pub bytes: u64,
-    /// In answers that came in, those aside that had come in before the run began.
+    /// Bytes of replies received, except those from before the run began.
     pub granted: u64,
-    /// On stacks of branches, beyond what every branch has.
+    /// Bytes on stacks of branches, beyond the initial stack.
     pub stack: u64,
 }
 
 impl Held {
-    /// Both together.
+    /// Adds another run's memory.
     #[must_use]
     pub fn plus(self, more: Held) -> Held {
         self.with(more, u64::saturating_add)
     }
 
-    /// The same without a part of it.
+    /// Subtracts a part.
     #[must_use]
     pub fn minus(self, part: Held) -> Held {
         self.with(part, u64::saturating_sub)
@@ -76,30 +75,31 @@ impl Held {
     }
 }
 
-/// A run's branches.
+/// The branches of a run.
 pub(crate) struct Fork {
     pub kind: ForkKind,
-    /// A vector of the parent, one item per branch.
+    /// Vector of the parent with one item per branch.
     pub items: Value,
-    /// Where the vector of answers goes.
+    /// Register for the vector of results.
     pub dst: u8,
-    /// How many branches there are; known once the arena is lent.
+    /// Number of branches; known once the arena is lent.
     pub count: usize,
-    /// The first branch not yet started.
+    /// Index of the first branch not yet started.
     pub next: usize,
-    /// The parent's arena while it is lent.
+    /// Arena of the parent while it is lent.
     pub lent: Option<Arc<Space>>,
     /// Branches that were started and have not ended.
     pub running: BTreeMap<usize, Box<Vm>>,
     /// Branches that have ended.
     pub ended: BTreeMap<usize, Branch>,
-    /// What they hold, and how many tools they called: there may be very many, and it is asked for often.
+    /// Totals of the ended branches: bytes held and tool calls. There may be very many branches, and the totals are
+    /// read often.
     ended_bytes: usize,
     ended_granted: u64,
-    /// What those before the first that has not ended hold of what came in.
+    /// Bytes of replies held by the branches before the first that has not ended.
     before: Before,
     ended_calls: u64,
-    /// The first of them that failed.
+    /// Index of the first failed branch.
     failed: Option<usize>,
 }
 
@@ -107,50 +107,50 @@ pub(crate) struct Fork {
 pub(crate) struct Branch {
     pub fuel: u64,
     pub tool_calls: u64,
-    /// What came in for it.
+    /// Bytes of replies it received.
     pub peaks: Peaks,
-    /// Of the fields that are watched.
+    /// Lookups of watched fields in it.
     pub seen: Seen,
     pub outcome: Result<Answer, Fault>,
 }
 
 impl Branch {
-    /// What it holds until its answer is taken.
+    /// Returns the bytes it holds until its result is taken.
     fn bytes(&self) -> usize {
         let heap = self.outcome.as_ref().ok().and_then(|answer| answer.heap.as_deref());
         size_of::<Branch>() + self.seen.bytes() + heap.map_or(0, |heap| heap.used() + size_of::<Heap>())
     }
 
-    /// Bytes of the answers of tools that its own answer refers to.
+    /// Returns the bytes of the tool replies that its result refers to.
     fn granted(&self) -> u64 {
         let heap = self.outcome.as_ref().ok().and_then(|answer| answer.heap.as_deref());
         heap.map_or(0, Heap::lot_bytes)
     }
 }
 
-/// A branch's value, still in the branch's own arena.
+/// The value of a branch, still in the branch's own arena.
 pub(crate) struct Answer {
-    /// None for a value that is not in any arena.
+    /// Heap of the value; None for a value that is not in any arena.
     pub heap: Option<Box<Heap>>,
     pub value: Value,
-    /// What the branch called the parent's arena.
+    /// Number of the parent's arena in the branch's heap.
     pub lender: u32,
 }
 
 impl Answer {
-    /// Shows what it refers to in the parent's arena to a collection of that, and refers to where it moved.
+    /// Marks the objects it refers to in the parent's arena for a collection there, and updates its references.
     fn follow(&mut self, collector: &mut Collector<'_>) {
         let Some(heap) = &mut self.heap else { return };
-        // Nothing in the arena is garbage: a branch that ends is collected.
+        // Nothing in the arena is garbage: a branch is collected when it ends.
         for cell in heap.own.cells.iter_mut().chain([&mut self.value]) {
             collector.root_of(self.lender, cell);
         }
     }
 
-    /// The parent's frozen spaces that it refers to, by the parent's numbers.
+    /// Returns the parent's frozen spaces that it refers to, by the parent's numbers.
     fn spaces_in(&self, parent: &Heap) -> Vec<u32> {
         let Some(heap) = self.heap.as_deref() else { return Vec::new() };
-        // Answers that came in for the branch itself are attached when the branch's value is.
+        // Replies to the branch itself are attached when the branch's value is.
         let own: HashSet<u32> = heap.lots().map(|(id, _)| id).collect();
         let ids = heap.spaces_of(self.value).into_iter();
         let others = ids.filter(|id| *id != self.lender && !own.contains(id));
@@ -177,7 +177,7 @@ impl Fork {
         }
     }
 
-    /// A branch has ended.
+    /// Records the end of a branch.
     pub fn end(&mut self, index: usize, branch: Branch) {
         self.ended_bytes += branch.bytes();
         self.ended_granted = self.ended_granted.saturating_add(branch.granted());
@@ -189,21 +189,21 @@ impl Fork {
     }
 }
 
-/// The branches of a run, for whoever watches it.
+/// The branches of a run, for hosts that watch it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branches {
     /// `pmap` or `pcalls`.
     pub form: &'static str,
-    /// How many there are.
+    /// Number of branches.
     pub count: usize,
-    /// How many have ended with a value.
+    /// Number of branches that ended with a value.
     pub succeeded: usize,
-    /// How many have ended otherwise.
+    /// Number of branches that ended otherwise.
     pub failed: usize,
 }
 
 impl Vm {
-    /// The branches the run waits for.
+    /// Returns the branches the run waits for.
     pub fn forked(&self) -> Option<Branches> {
         let State::Forked(fork) = &self.state else { return None };
         let count = match (&fork.lent, fork.items) {
@@ -214,13 +214,13 @@ impl Vm {
         Some(Branches { form: fork.kind.form(), count, succeeded: fork.ended.len() - failed, failed })
     }
 
-    /// Starts up to `most` branches that have not started yet; they are then among those
-    /// [`Vm::take_branches`] gives. Nothing is started once a branch has failed: the first failure
-    /// by index decides, and all before it have started already.
+    /// Starts up to `most` branches that have not started yet; [`Vm::take_branches`] then returns them among
+    /// others. None is started once a branch has failed: the first failure by index decides, and all before it have
+    /// started already.
     pub fn start_branches(&mut self, most: usize) -> Result<(), Fault> {
         let modules = self.module_list.clone();
         if matches!(&self.state, State::Forked(fork) if fork.lent.is_none()) {
-            // Branches may hold less the more the parent holds, so it must not hold garbage: how much depends on chance.
+            // The more the parent holds, the less branches may hold, so it must not hold garbage, whose amount varies.
             self.collect_resting();
         }
         let State::Forked(fork) = &mut self.state else { return Ok(()) };
@@ -246,7 +246,7 @@ impl Vm {
         Ok(())
     }
 
-    /// How many branches are started and not ended.
+    /// Returns the number of branches that were started and have not ended.
     pub fn branches_running(&self) -> usize {
         match &self.state {
             State::Forked(fork) => fork.running.len(),
@@ -254,12 +254,11 @@ impl Vm {
         }
     }
 
-    /// Takes out the branches that can go on (those not waiting for a tool), to be run anywhere
-    /// and given back.
+    /// Takes out the branches that can go on (those not waiting for a tool), to be run anywhere and put back.
     pub fn take_branches(&mut self) -> Vec<(usize, Box<Vm>)> {
         let State::Forked(fork) = &mut self.state else { return Vec::new() };
         if let Some(failed) = fork.failed {
-            // Branches behind the first failure cannot matter any more.
+            // Branches behind the first failure no longer matter.
             fork.running.retain(|i, _| *i < failed);
         }
         let ready: Vec<usize> =
@@ -267,11 +266,11 @@ impl Vm {
         ready.into_iter().filter_map(|i| fork.running.remove(&i).map(|vm| (i, vm))).collect()
     }
 
-    /// Lets go of what a branch needs no more, once it rests. To be called where it ran: many rest before the first of them is
-    /// given back.
+    /// Releases memory that a branch no longer needs, once it rests. Call it where the branch ran: many rest before
+    /// the first of them is put back.
     pub fn settle(&mut self, ended: Option<&mut Ending>) {
         if let Some(Ending::Value(value)) = ended {
-            // What waits for its turn to be copied should be no larger than it must.
+            // A value that waits to be copied should be as small as possible.
             let mut collector = self.heap.collect();
             collector.root(value);
             collector.finish();
@@ -282,7 +281,7 @@ impl Vm {
         self.heap.trim();
     }
 
-    /// Lets go of memory that a run needs no more while it waits for tools.
+    /// Releases memory that a run does not need while it waits for tools.
     pub fn trim(&mut self) {
         self.heap.trim();
         self.stack.truncate(self.current.base as usize + WINDOW);
@@ -291,7 +290,7 @@ impl Vm {
         self.frames.shrink_to_fit();
     }
 
-    /// What this run and its branches hold: as [`Vm::check_branches`] counts it, so without its own stack.
+    /// Returns the memory of this run and its branches, as [`Vm::check_branches`] counts it: without its own stack.
     pub fn held(&self) -> Held {
         Held {
             bytes: self.held_bytes() as u64,
@@ -300,20 +299,20 @@ impl Vm {
         }
     }
 
-    /// What this run adds to that of the one it branched from.
+    /// Returns the memory this run adds to that of its parent.
     pub fn held_as_branch(&self) -> Held {
         let held = self.held();
         Held { stack: held.stack + self.own_stack() as u64, ..held }
     }
 
-    /// Gives back a branch that waits for a tool, or for its next slice of time.
+    /// Puts back a branch that waits for a tool, or for its next slice of time.
     pub fn put_branch(&mut self, index: usize, branch: Box<Vm>) {
         if let State::Forked(fork) = &mut self.state {
             fork.running.insert(index, branch);
         }
     }
 
-    /// Gives back a branch that has ended and was [settled](Vm::settle).
+    /// Puts back a branch that has ended and was [settled](Vm::settle).
     pub fn end_branch(&mut self, index: usize, branch: Box<Vm>, outcome: Result<Ending, Fault>) {
         let word = match &self.state {
             State::Forked(fork) => fork.kind.form(),
@@ -335,7 +334,7 @@ impl Vm {
             Ok(Ending::Failed(_)) => {
                 Err(branch_fault(word, index, "called `fail`, which only the whole program may"))
             }
-            // The branch had what was left; the limit a reader knows is that of the whole run.
+            // The branch had the rest of the fuel; readers know the limit of the whole run.
             Err(fault) if fault.code() == Code::FuelExceeded => {
                 Err(fuel_fault(self.budget.limit()).at(fault.parts().span))
             }
@@ -360,11 +359,11 @@ impl Vm {
         }
     }
 
-    /// Counts what this run and its branches hold together against the program's limit, once all of
-    /// them rest. Garbage does not count: it is collected first where that could matter. Branches count in
-    /// the order of their items, so the fault is the same on any number of threads.
+    /// Checks the memory of this run and its branches against the program's limit, once all of them rest. Garbage
+    /// does not count: it is collected first where that could matter. Branches count in the order of their items,
+    /// so the fault is the same on any number of threads.
     pub fn check_branches(&mut self) -> Result<(), Fault> {
-        // Each of very many branches may be too short to look at the clock itself. One that has failed decides all by itself.
+        // Each of very many branches may be too short to check the clock itself. A failed branch decides alone.
         let is_failed = matches!(&self.state, State::Forked(fork) if fork.failed.is_some());
         if !is_failed {
             self.heap.look_at_clock().map_err(|fault| self.end_with(fault))?;
@@ -393,7 +392,7 @@ impl Vm {
         self.check_lots().map_err(|fault| self.end_with(fault))
     }
 
-    /// Bytes of the answers that came in for this run and its branches, without what it had when it began.
+    /// Returns the bytes of replies received by this run and its branches, except those from before it began.
     fn held_granted(&self) -> u64 {
         let own = self.heap.lot_bytes();
         let State::Forked(fork) = &self.state else { return own };
@@ -401,7 +400,7 @@ impl Vm {
         running.chain([fork.ended_granted]).fold(own, u64::saturating_add)
     }
 
-    /// Bytes in the arenas of this run and its branches, and in the calls they wait for.
+    /// Returns the bytes in the arenas of this run and its branches, and in the calls they wait for.
     fn held_bytes(&self) -> usize {
         let fork = match &self.state {
             State::Forked(fork) => fork,
@@ -414,13 +413,13 @@ impl Vm {
             + fork.ended_bytes
     }
 
-    /// Bytes of the stacks of this run's branches, without what every branch has.
+    /// Returns the bytes of the stacks of this run's branches, beyond their initial stacks.
     fn held_stack(&self) -> usize {
         let State::Forked(fork) = &self.state else { return 0 };
         fork.running.values().map(|branch| branch.own_stack() + branch.held_stack()).sum()
     }
 
-    /// Tool calls of this run, with those of its branches so far.
+    /// Returns the number of tool calls of this run and its branches so far.
     fn calls_made(&self) -> u64 {
         let State::Forked(fork) = &self.state else { return self.tool_calls };
         let running = fork.running.values().map(|branch| branch.calls_made().saturating_sub(self.tool_calls));
@@ -431,7 +430,7 @@ impl Vm {
         self.stack.len().saturating_sub(FIRST_STACK) * size_of::<Value>()
     }
 
-    /// Collects the garbage of a run that waits, and of every branch that does.
+    /// Collects the garbage of a waiting run, and of every waiting branch.
     pub fn shrink(&mut self) {
         match &mut self.state {
             State::Forked(fork) if fork.lent.is_some() => {
@@ -442,7 +441,7 @@ impl Vm {
         }
     }
 
-    /// Whether this run can go on by itself: it has instructions, or branches that have.
+    /// True if this run can go on by itself: it has instructions, or branches that have.
     pub fn can_advance(&self) -> bool {
         match &self.state {
             State::Start { .. } | State::Ready | State::Answered(_) | State::Refused(_) => true,
@@ -453,7 +452,7 @@ impl Vm {
         }
     }
 
-    /// Branches that were started and have not ended, by index.
+    /// Iterates over branches that were started and have not ended, by index.
     pub fn branches(&self) -> impl Iterator<Item = (usize, &Vm)> {
         let running = match &self.state {
             State::Forked(fork) => Some(&fork.running),
@@ -462,7 +461,7 @@ impl Vm {
         running.into_iter().flatten().map(|(index, branch)| (*index, &**branch))
     }
 
-    /// One of [`Vm::branches`].
+    /// Returns one of [`Vm::branches`].
     pub fn branch_mut(&mut self, index: usize) -> Option<&mut Vm> {
         match &mut self.state {
             State::Forked(fork) => fork.running.get_mut(&index).map(|branch| &mut **branch),
@@ -470,7 +469,7 @@ impl Vm {
         }
     }
 
-    /// Whether every branch that matters has ended, so that [`Vm::join`] may be called.
+    /// True if every branch that matters has ended, so that [`Vm::join`] may be called.
     pub fn branches_done(&self) -> bool {
         match &self.state {
             State::Forked(fork) => {
@@ -482,8 +481,8 @@ impl Vm {
         }
     }
 
-    /// Takes the branches' answers, in order, and goes on behind the fork. Fuel is summed in index
-    /// order, so the first branch that overdraws the budget decides, however they were scheduled.
+    /// Takes the branches' results, in order, and continues behind the fork. Fuel is summed in index order, so the
+    /// first branch that overdraws the budget decides, however they were scheduled.
     pub fn join(&mut self) -> Result<(), Fault> {
         let kept = self.wide.len();
         self.join_branches().or_else(|fault| {
@@ -520,8 +519,8 @@ impl Vm {
             answers.push(branch.outcome?);
         }
 
-        // Answers move into the parent's heap one by one. They are roots as soon as they are there, since `wide` is
-        // scanned whole. Those that are still to come refer to the parent's arena, too, and follow what moves in it.
+        // Results move into the parent's heap one by one. They are roots as soon as they are there, since `wide` is
+        // scanned whole. Those still waiting refer to the parent's arena, too, and are updated when it moves.
         let kept = self.wide.len();
         let mut waiting: VecDeque<Answer> = answers.into();
         while let Some(answer) = waiting.front() {
@@ -548,7 +547,7 @@ impl Vm {
         Ok(())
     }
 
-    /// Collects while answers wait to be adopted.
+    /// Collects while results wait to be adopted.
     fn collect_before(&mut self, waiting: &mut VecDeque<Answer>) {
         let spaces: Vec<u32> = waiting.iter().flat_map(|answer| answer.spaces_in(&self.heap)).collect();
         self.collect_with(true, |collector| {
@@ -557,7 +556,7 @@ impl Vm {
         });
     }
 
-    /// A branch's value as one of this run.
+    /// Copies a branch's value into this run.
     fn adopt(&mut self, answer: &Answer) -> Result<Value, Stop> {
         let Some(heap) = answer.heap.as_deref() else { return Ok(answer.value) };
         let mut spaces = vec![0; heap.attached_len() as usize + 1];
@@ -579,7 +578,7 @@ impl Vm {
         )
     }
 
-    /// What a branch may use. Its own branches share the places for those in flight with those of its siblings.
+    /// Returns the limits of a branch. Its own branches share the number of calls in flight with its siblings.
     pub(crate) fn limits_of_branches(&self) -> Limits {
         let siblings = match &self.state {
             State::Forked(fork) => fork.count as u64,
@@ -590,7 +589,7 @@ impl Vm {
         Limits { parallel_in_flight, ..self.limits }
     }
 
-    /// A machine for branch `index`.
+    /// Makes a machine for branch `index`.
     fn branch(
         &self,
         lent: &Arc<Space>,
@@ -634,7 +633,7 @@ impl Vm {
     }
 }
 
-/// Limits of the whole run are told as what they are, not as a failed branch.
+/// True for limits of the whole run, which are reported as such, not as a failed branch.
 fn keeps_its_kind(code: Code) -> bool {
     matches!(
         code,

@@ -7,7 +7,7 @@ use ptc_bytecode::{Code, Datum, Node};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Data up to this size is taken apart to veil the firewalled fields in it; larger data is veiled as a whole.
+/// Maximum bytes of data in which firewalled fields are veiled one by one; larger data is veiled as a whole.
 const MAX_SEALED: usize = 1 << 30;
 
 /// An immutable value that many runs on many threads may read at once without copying it.
@@ -26,19 +26,19 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// `root` must be a value of `space`.
+    /// Makes a frozen value; `root` must be a value of `space`.
     pub(crate) fn new(space: Arc<Space>, root: Value) -> Frozen {
         Frozen { space, root }
     }
 
-    /// What `build` makes in a heap of its own.
+    /// Freezes the value that `build` makes in a new heap.
     pub fn build<E: From<Fault>>(build: impl FnOnce(&mut Heap) -> Result<Value, E>) -> Result<Frozen, E> {
         let mut heap = Heap::unbounded();
         let root = build(&mut heap)?;
         Ok(Frozen { space: heap.into_space(), root })
     }
 
-    /// From owned data.
+    /// Freezes owned data.
     pub fn from_datum(datum: &Datum) -> Result<Frozen, Fault> {
         Frozen::build(|heap| {
             heap.from_datum(datum).map_err(|stop| match stop.into_kind() {
@@ -48,8 +48,8 @@ impl Frozen {
         })
     }
 
-    /// The same as it is behind the firewall: values under names that begin with `_` are veiled, all of it if it has
-    /// such a name itself. What cannot be taken apart is veiled as a whole.
+    /// Applies the firewall: values under names that begin with `_` are veiled, and the whole if it has such a name
+    /// itself. Data that cannot be taken apart is veiled as a whole.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};
@@ -69,10 +69,10 @@ impl Frozen {
         }
     }
 
-    /// A copy that was made behind the firewall.
+    /// Returns a copy made behind the firewall.
     fn sealed(&self) -> Frozen {
         let Ok(datum) = self.to_datum(MAX_SEALED) else { return self.veiled() };
-        // Functions would not come back from data.
+        // Functions would not survive the conversion to data.
         if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) {
             return self.veiled();
         }
@@ -84,7 +84,7 @@ impl Frozen {
         made.unwrap_or_else(|_| self.veiled())
     }
 
-    /// Behind a veil as a whole.
+    /// Veils it as a whole.
     pub(crate) fn veiled(&self) -> Frozen {
         let mut heap = Heap::unbounded();
         heap.set_firewall(true);
@@ -96,12 +96,12 @@ impl Frozen {
         Frozen { space: heap.into_space_with(&modules), root }
     }
 
-    /// As owned data, unless it is larger than `limit` bytes. What was veiled is marked.
+    /// Converts to owned data, unless it is larger than `limit` bytes. Veiled parts are marked.
     pub fn to_datum(&self, limit: usize) -> Result<Datum, Fault> {
         self.read(|heap, value| heap.to_datum(value, limit))
     }
 
-    /// Reads it through a heap made for the purpose.
+    /// Reads it through a temporary heap.
     pub fn read<T>(&self, read: impl FnOnce(&mut Heap, Value) -> T) -> T {
         let mut heap = Heap::with_limit(u64::MAX);
         let id = heap.attach(self.space.clone(), &mut Vec::new());
@@ -109,7 +109,7 @@ impl Frozen {
         read(&mut heap, value)
     }
 
-    /// The value of a field of a map, by the name of its keyword or string, without a copy.
+    /// Returns the value of a field of a map, by the name of its keyword or string, without a copy.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};
@@ -135,12 +135,13 @@ impl Frozen {
         None
     }
 
-    /// How much memory it counts for.
+    /// Returns the bytes of memory it counts for.
     pub fn bytes(&self) -> usize {
         self.space.bytes()
     }
 
-    /// How much memory all of these count for together, with what they refer to: what several share counts once.
+    /// Returns the bytes of memory all of these count for together, with the data they refer to: shared data counts
+    /// once.
     pub fn bytes_of_all<'a>(values: impl Iterator<Item = &'a Frozen>) -> usize {
         let mut todo: Vec<&Arc<Space>> = values.map(|value| &value.space).collect();
         let mut known = HashSet::new();
@@ -154,7 +155,7 @@ impl Frozen {
         bytes
     }
 
-    /// Whether both are the very same value, without looking into it.
+    /// True if both are the same object, without comparing content.
     pub fn is_same(&self, other: &Frozen) -> bool {
         Arc::ptr_eq(&self.space, &other.space) && self.root.same(other.root)
     }

@@ -1,9 +1,9 @@
 //! The memory of a run: its own arena, and the frozen spaces it may read.
 //!
-//! An arena is a `Vec` of cells and a `String`; allocating is pushing, and nothing in it needs
-//! dropping. Objects name each other by [`Ref`], relative to the space the reference is stored in:
-//! space 0 is that space itself, `j` is its `deps[j - 1]`. A run numbers all spaces it has
-//! attached; reading a reference out of a frozen space rebases it to those numbers.
+//! An arena is a `Vec` of cells and a `String`; allocating is pushing, and nothing in it needs dropping. Objects refer
+//! to each other by [`Ref`], relative to the space the reference is stored in: space 0 is that space itself, `j` is its
+//! `deps[j - 1]`. A run numbers all spaces it has attached; reading a reference out of a frozen space rebases it to
+//! those numbers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -17,16 +17,16 @@ use crate::value::{CELL_BYTES, Ref, Value, base_objects};
 use crate::watch::Watch;
 use crate::work::Charges;
 
-/// Garbage below this much is not worth collecting.
+/// Bytes of garbage below which collecting is not worth it.
 const MIN_THRESHOLD: usize = 1 << 20;
 
-/// No arena may grow beyond this, since cells and text are addressed by 32 bits.
+/// Maximum bytes of an arena, since cells and text are addressed by 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
 
-/// Longer texts are compared and hashed at a price; the instruction pays for shorter ones.
+/// Bytes from which comparing and hashing a text has a price; the instruction pays for shorter ones.
 pub(crate) const LONG_TEXT: usize = 1 << 9;
 
-/// Bytes of text, or of anything else that is next to each other, which are one step.
+/// Bytes of text or other contiguous data per step.
 pub const STEP_BYTES: usize = 64;
 
 /// An arena. Once behind an `Arc` it is frozen: many runs may read it at once.
@@ -36,17 +36,17 @@ pub(crate) struct Space {
     pub(crate) text: String,
     pub(crate) deps: Vec<Arc<Space>>,
     pub(crate) modules: Vec<Arc<Module>>,
-    /// Whether any of its values may be veiled.
+    /// True if any of its values may be veiled.
     pub(crate) veils: bool,
-    /// Whether it was made behind the firewall: all that is to be veiled in it is.
+    /// True if it was made behind the firewall, so that nothing in it is left to be veiled.
     pub(crate) sealed: bool,
-    /// Whether any text in it begins as a firewalled name does, once somebody asked.
+    /// True if any text in it begins like a firewalled name; computed on first use.
     pub(crate) names: OnceLock<bool>,
 }
 
 impl Space {
-    /// Whether there is nothing to veil in it that is not veiled: it was made behind the firewall, or it has no text
-    /// that begins as a firewalled name does.
+    /// True if nothing in it is left to be veiled: it was made behind the firewall, or has no text that begins like
+    /// a firewalled name.
     pub(crate) fn is_sealed(&self) -> bool {
         let is_open = |space: &Space| !space.sealed && space.has_firewalled_text();
         let mut todo: Vec<&Space> = vec![self];
@@ -79,22 +79,22 @@ impl Space {
         dep.is_some_and(|dep| Arc::ptr_eq(dep, Space::base()))
     }
 
-    /// Whether a veil may be among its values; an own arena is not asked, since it learns that as it runs.
+    /// True if a veil may be among its values; own arenas are not asked, since they learn that as they run.
     pub(crate) fn veils_or_own(&self, is_own: bool) -> bool {
         is_own || self.veils
     }
 
-    /// How much memory it counts for, its dependencies not included.
+    /// Returns the bytes of memory it counts for, without its dependencies.
     pub(crate) fn bytes(&self) -> usize {
         self.cells.len() * CELL_BYTES + self.text.len()
     }
 
-    /// The space every heap has attached as number 1: the empty collections and the one-character
-    /// ASCII strings, so that taking text apart makes no objects.
+    /// Returns the space every heap has attached as number 1: the empty collections and the one-character ASCII
+    /// strings, so that splitting text makes no objects.
     pub(crate) fn base() -> &'static Arc<Space> {
         static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| {
             let (cells, text) = base_objects();
-            // Its `_` is no name of a field.
+            // Its `_` is not a field name.
             Arc::new(Space { cells, text, sealed: true, ..Space::default() })
         });
         &BASE
@@ -110,52 +110,52 @@ pub(crate) struct Attached {
     pub(crate) modules: Vec<u32>,
 }
 
-/// So few attached spaces are looked through as quickly as a place is hashed, and most runs have no more.
+/// Number of attached spaces that are searched as quickly as a place is hashed; most runs have no more.
 const FEW_SPACES: usize = 8;
 
 /// One run's view of its memory.
 pub struct Heap {
     pub(crate) own: Space,
-    /// Where the collector copies to; empty between collections.
+    /// Target of the collector; empty between collections.
     pub(crate) spare: Space,
     pub(crate) attached: Vec<Attached>,
-    /// The numbers of attached spaces beyond the first [`FEW_SPACES`], by where they are.
+    /// Numbers of attached spaces beyond the first [`FEW_SPACES`], by address.
     known: HashMap<usize, u32, KeyedState>,
-    /// Numbers whose spaces were let go, to be given again.
+    /// Numbers of released spaces, for reuse.
     free: Vec<u32>,
     pub(crate) lots: Lots,
     /// Bytes in the own arena at which to collect.
     threshold: usize,
-    /// The threshold is not lower than this, unless the limit is.
+    /// Minimum of the threshold, unless the limit is lower.
     floor: usize,
     limit: usize,
-    /// In a branch: what those have that it branched from. The limit comes on top.
+    /// In a branch: bytes held by its parents. The limit comes on top.
     above: usize,
     collections: u64,
     pub(crate) shapes: crate::value::ShapeCache,
     pub(crate) key_cache: crate::value::KeyCache,
     pub(crate) watched: Option<Box<crate::watched::Watched>>,
-    /// The modules of the run by number, to print closures with their parameters.
+    /// Modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
     watch: Option<Arc<dyn Watch>>,
     pub(crate) charges: Charges,
     pub(crate) secret: &'static HashSecret,
-    /// Whether values that enter maps under firewalled names are veiled.
+    /// True if values that enter maps under firewalled names are veiled.
     pub(crate) firewall: bool,
-    /// Whether any value may be veiled.
+    /// True if any value may be veiled.
     pub(crate) veils: bool,
-    /// Either of the two: what makers of maps and sets ask.
+    /// True if either of the two is, for constructors of maps and sets.
     pub(crate) guarded: bool,
 }
 
 impl Heap {
-    /// An empty heap that may hold `limits.memory_bytes` of live data.
+    /// Makes an empty heap that may hold `limits.memory_bytes` of live data.
     pub fn new(limits: &Limits) -> Heap {
         Heap::with_limit(limits.memory_bytes)
     }
 
-    /// An empty heap as large as references allow: for granted data and constants, which have
-    /// limits of their own.
+    /// Makes an empty heap as large as references allow: for granted data and constants, which have limits of their
+    /// own.
     pub fn unbounded() -> Heap {
         let mut heap = Heap::with_limit(u64::MAX);
         heap.floor = heap.limit;
@@ -163,7 +163,7 @@ impl Heap {
         heap
     }
 
-    /// An empty heap that may hold `limit` bytes of live data.
+    /// Makes an empty heap that may hold `limit` bytes of live data.
     pub fn with_limit(limit: u64) -> Heap {
         let mut heap = Heap {
             own: Space::default(),
@@ -193,20 +193,20 @@ impl Heap {
         heap
     }
 
-    /// An empty heap for a branch of a run that has this one and lends so many bytes.
+    /// Makes an empty heap for a branch of a run that has this one and lends `lent` bytes.
     pub(crate) fn of_branch(&self, lent: usize) -> Heap {
         let mut heap = Heap::with_limit(0);
         heap.limit_as_branch(self, lent);
         heap
     }
 
-    /// Sets how many bytes may be live in a branch of a run that has `parent` and lends so many bytes.
+    /// Sets the maximum live bytes in a branch of a run that has `parent` and lends `lent` bytes.
     pub(crate) fn limit_as_branch(&mut self, parent: &Heap, lent: usize) {
         self.above = parent.above.saturating_add(lent);
         self.set_limit(parent.limit().saturating_sub(lent as u64));
     }
 
-    /// Forgets all values and attached spaces but keeps the memory for the next run.
+    /// Drops all values and attached spaces but keeps the memory for the next run.
     pub fn reset(&mut self, limit: u64) {
         self.own.cells.clear();
         self.own.text.clear();
@@ -222,7 +222,8 @@ impl Heap {
         self.set_limit(limit);
     }
 
-    /// Forgets all values and what came in with them, and keeps other attached spaces: the same program runs again.
+    /// Drops all values and the replies received with them, and keeps other attached spaces: the same program runs
+    /// again.
     pub(crate) fn empty(&mut self) {
         self.drop_lots();
         self.own.cells.clear();
@@ -232,7 +233,7 @@ impl Heap {
         self.set_threshold(0);
     }
 
-    /// What the host watches the run with.
+    /// Sets the host's watch on the run.
     pub(crate) fn set_watch(&mut self, watch: Option<Arc<dyn Watch>>) {
         self.watch = watch;
     }
@@ -241,23 +242,23 @@ impl Heap {
         self.watch.as_ref()
     }
 
-    /// Tells which code its closures run; modules known already keep their numbers.
+    /// Registers the code its closures run; modules known already keep their numbers.
     pub(crate) fn know_code(&mut self, modules: &[Arc<Module>]) {
         self.code.extend(modules.iter().skip(self.code.len()).cloned());
     }
 
-    /// The modules of the run by number.
+    /// Returns the modules of the run by number.
     pub(crate) fn code(&self) -> &[Arc<Module>] {
         &self.code
     }
 
-    /// The function a closure runs, unless it is one of the core library or nobody said.
+    /// Returns the function a closure runs, unless it is in the core library or its module is not registered.
     pub fn closure_function(&self, r: Ref) -> Option<&Function> {
         let (module, function) = self.closure_code(r);
         self.code.get(module as usize).filter(|_| module != 0).map(|module| module.function(function))
     }
 
-    /// Sets how many bytes may be live.
+    /// Sets the maximum live bytes.
     pub(crate) fn set_limit(&mut self, limit: u64) {
         self.limit = usize::try_from(limit).unwrap_or(MAX_BYTES).min(MAX_BYTES);
         self.set_threshold(0);
@@ -267,35 +268,35 @@ impl Heap {
         self.threshold = self.floor.max(self.used() * 2).max(wanted).min(self.limit);
     }
 
-    /// How many bytes may be live.
+    /// Returns the maximum live bytes.
     pub fn limit(&self) -> u64 {
         self.limit as u64
     }
 
-    /// Bytes in the own arena, garbage included.
+    /// Returns the bytes in the own arena, garbage included.
     #[inline]
     pub fn used(&self) -> usize {
         self.own.cells.len() * CELL_BYTES + self.own.text.len()
     }
 
-    /// Cells in the own arena; right after a collection those are alive.
+    /// Returns the cells in the own arena; right after a collection they are all live.
     pub fn live_cells(&self) -> usize {
         self.own.cells.len()
     }
 
-    /// Bytes of text in the own arena; right after a collection those are alive.
+    /// Returns the bytes of text in the own arena; right after a collection they are all live.
     pub fn live_text(&self) -> usize {
         self.own.text.len()
     }
 
-    /// How often this heap was collected. Own references are only stable between collections, so
-    /// caches of them remember this number.
+    /// Returns the number of collections so far. Own references are only stable between collections, so caches of
+    /// them store this number.
     pub fn collections(&self) -> u64 {
         self.collections
     }
 
-    /// Ok if `cells` cells and `text` bytes may be appended without collecting first. Operations
-    /// ask once for all they will need, before they change anything.
+    /// Checks that `cells` cells and `text` bytes may be appended without collecting first. Operations reserve
+    /// everything they will need at once, before they change anything.
     #[inline]
     pub fn room(&self, cells: usize, text: usize) -> Result<(), Stop> {
         let wanted = cells.saturating_mul(CELL_BYTES).saturating_add(text);
@@ -306,9 +307,9 @@ impl Heap {
         }
     }
 
-    /// To be called after a collection with what [`StopKind::Room`](crate::StopKind::Room) asked
-    /// for: allows that much, or faults `memory_exceeded`. As the threshold never exceeds the
-    /// limit, whether a program faults does not depend on when it was collected.
+    /// Handles a request of [`StopKind::Room`](crate::StopKind::Room) after a collection: allows that much, or
+    /// faults `memory_exceeded`. As the threshold never exceeds the limit, a fault does not depend on when garbage
+    /// was collected.
     pub fn collected_for(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
         let live = self.used();
         let wanted = live.saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
@@ -319,12 +320,12 @@ impl Heap {
         Ok(())
     }
 
-    /// The fault of a run whose live data and request do not fit.
+    /// Makes the fault of a run whose live data and request do not fit.
     pub(crate) fn exceeded(&self, cells: usize, text: usize) -> Fault {
         let wanted = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
-        // The limit a reader knows is that of the whole run.
+        // Readers know the limit of the whole run.
         let (wanted, limit) = (wanted.saturating_add(self.above), self.limit.saturating_add(self.above));
-        // The size that was asked for may be a firewalled number, as in `(repeat n x)`.
+        // The requested size may be a firewalled number, as in `(repeat n x)`.
         let live = if self.veils { String::new() } else { format!("{wanted} bytes, ") };
         Fault::new(
             Code::MemoryExceeded,
@@ -333,8 +334,8 @@ impl Heap {
         .hint("keep less at a time: filter before you collect, or ask the host to raise limits.memory_bytes")
     }
 
-    /// Lets the arena grow by this many cells before the next collection, limit permitting; false
-    /// when it may already grow to its limit.
+    /// Lets the arena grow by this many cells before the next collection, limit permitting; false if it may already
+    /// grow to its limit.
     pub(crate) fn allow(&mut self, cells: usize) -> bool {
         let grown = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).min(self.limit);
         let more = grown > self.threshold;
@@ -349,9 +350,8 @@ impl Heap {
         self.set_threshold(0);
     }
 
-    /// Makes a frozen space readable and gives its number. The same space is attached once; the
-    /// spaces it leads to are attached with it, and its modules are added to `modules` unless they
-    /// are there already.
+    /// Attaches a frozen space and returns its number. A space is attached once, together with the spaces it refers
+    /// to, and its modules are added to `modules` unless they are there already.
     pub(crate) fn attach(&mut self, space: Arc<Space>, modules: &mut Vec<Arc<Module>>) -> u32 {
         // Dependencies first, without recursion: chains of commits may be long.
         let mut todo = vec![space.clone()];
@@ -391,13 +391,13 @@ impl Heap {
         }
     }
 
-    /// Takes its number from a space that was let go.
+    /// Takes the number back from a released space.
     pub(crate) fn forget_space(&mut self, space: &Arc<Space>, id: u32) {
         self.known.remove(&(Arc::as_ptr(space) as usize));
         self.free.push(id);
     }
 
-    /// The number of an attached space.
+    /// Returns the number of an attached space.
     pub(crate) fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
         let first = self.attached.iter().take(FEW_SPACES);
         match first.map(|attached| &attached.space).position(|known| Arc::ptr_eq(known, space)) {
@@ -407,29 +407,29 @@ impl Heap {
         }
     }
 
-    /// An attached space by its number (1 or more).
+    /// Returns an attached space by its number (1 or more).
     pub(crate) fn attached(&self, id: u32) -> Option<&Arc<Space>> {
         self.attached.get((id as usize).wrapping_sub(1)).map(|attached| &attached.space)
     }
 
-    /// How many spaces are attached; their numbers are 1 to this.
+    /// Returns the number of attached spaces; they are numbered from 1.
     pub fn attached_len(&self) -> u32 {
         self.attached.len() as u32
     }
 
-    /// A value stored relative to attached space `id`, as this run refers to it.
+    /// Converts a value stored relative to attached space `id` to a value of this run.
     #[inline]
     pub fn import(&self, id: u32, value: Value) -> Value {
         if id == 0 { value } else { self.rebase(id, value) }
     }
 
-    /// Turns the heap into a frozen space without copying, garbage and all. Values of this heap
-    /// are values of the space.
+    /// Turns the heap into a frozen space without copying, garbage and all. Values of this heap are values of the
+    /// space.
     pub(crate) fn into_space(self) -> Arc<Space> {
         self.into_space_with(&[])
     }
 
-    /// As [`Heap::into_space`], for a heap with closures of these modules.
+    /// Freezes it like [`Heap::into_space`], with closures of these modules.
     pub(crate) fn into_space_with(mut self, modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = std::mem::take(&mut self.own);
         space.cells.shrink_to_fit();
@@ -440,7 +440,7 @@ impl Heap {
         Arc::new(space)
     }
 
-    /// Gives back memory that is only there to be used again, for a heap that rests.
+    /// Releases spare memory of a resting heap.
     pub(crate) fn trim(&mut self) {
         self.spare = Space::default();
         self.own.cells.shrink_to_fit();
@@ -448,8 +448,7 @@ impl Heap {
         (self.shapes, self.key_cache) = Default::default();
     }
 
-    /// Lends the own arena to parallel branches as a frozen space; this heap must not be used
-    /// until [`Heap::reclaim`].
+    /// Lends the own arena to parallel branches as a frozen space; this heap must not be used until [`Heap::reclaim`].
     pub(crate) fn lend(&mut self, modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = std::mem::take(&mut self.own);
         space.deps = self.attached.iter().map(|attached| attached.space.clone()).collect();
@@ -458,7 +457,7 @@ impl Heap {
         Arc::new(space)
     }
 
-    /// Takes a lent arena back. When a branch still holds it, it is copied.
+    /// Takes a lent arena back. If a branch still holds it, it is copied.
     pub(crate) fn reclaim(&mut self, lent: Arc<Space>) {
         self.own = Arc::try_unwrap(lent).unwrap_or_else(|shared| Space {
             cells: shared.cells.clone(),
@@ -472,33 +471,33 @@ impl Heap {
 
     // Reading objects. Heads are trusted: only the constructors of this crate make them.
 
-    /// The space with this run-level number.
+    /// Returns the space with this run-level number.
     #[inline]
     pub(crate) fn space(&self, id: u32) -> &Space {
         if id == 0 { &self.own } else { &self.attached[id as usize - 1].space }
     }
 
-    /// Head of an object.
+    /// Returns the head of an object.
     #[inline]
     pub(crate) fn head(&self, r: Ref) -> Value {
         self.space(r.space()).cells[r.at() as usize]
     }
 
-    /// `n` payload cells from the `i`-th, as stored: relative to space `r.space()`.
+    /// Returns `n` payload cells from the `i`-th, as stored: relative to space `r.space()`.
     #[inline]
     pub(crate) fn raw(&self, r: Ref, i: usize, n: usize) -> &[Value] {
         let start = r.at() as usize + 1 + i;
         &self.space(r.space()).cells[start..start + n]
     }
 
-    /// The `i`-th payload cell.
+    /// Returns the `i`-th payload cell.
     #[inline]
     pub(crate) fn field(&self, r: Ref, i: usize) -> Value {
         let cell = self.space(r.space()).cells[r.at() as usize + 1 + i];
         if r.space() == 0 { cell } else { self.rebase(r.space(), cell) }
     }
 
-    /// A cell stored in attached space `id`, with its reference numbered as this run does.
+    /// Rebases a cell stored in attached space `id` to this run's numbers.
     #[inline]
     pub(crate) fn rebase(&self, id: u32, mut cell: Value) -> Value {
         if let Some(r) = cell.reference_mut() {
@@ -507,7 +506,7 @@ impl Heap {
         cell
     }
 
-    /// A reference stored in space `id`, numbered as this run does.
+    /// Rebases a reference stored in space `id` to this run's numbers.
     #[inline]
     pub(crate) fn rebase_ref(&self, id: u32, r: Ref) -> Ref {
         let space = match (id, r.space()) {
@@ -518,15 +517,14 @@ impl Heap {
         Ref::new(space, r.at())
     }
 
-    /// The object the `i`-th payload cell refers to. Faster than `field`, as a reference fits a
-    /// register.
+    /// Returns the object the `i`-th payload cell refers to. Faster than `field`, as a reference fits a register.
     #[inline]
     pub(crate) fn child(&self, r: Ref, i: usize) -> Option<Ref> {
         let found = self.space(r.space()).cells[r.at() as usize + 1 + i].reference()?;
         Some(self.rebase_ref(r.space(), found))
     }
 
-    /// Run-level number of module `module` of the space of `r`.
+    /// Returns the run-level number of module `module` of the space of `r`.
     #[inline]
     pub(crate) fn module_of(&self, r: Ref, module: u32) -> u32 {
         match r.space() {
@@ -535,7 +533,7 @@ impl Heap {
         }
     }
 
-    // Writing objects. Callers have asked for room.
+    // Writing objects. Callers have reserved room.
 
     /// Starts an object with this head; its payload is pushed next.
     #[inline]
@@ -545,7 +543,7 @@ impl Heap {
         Ref::own(at)
     }
 
-    /// An object of a head and payload.
+    /// Pushes an object of a head and payload.
     #[inline]
     pub(crate) fn push_object(&mut self, head: Value, payload: &[Value]) -> Ref {
         let r = self.push_head(head);

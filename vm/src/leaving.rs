@@ -1,20 +1,20 @@
-//! What becomes of atoms and volatiles when values leave their run, as results and as definitions of a session: what they
-//! hold goes in their stead.
+//! Atoms and volatiles that leave their run, in results and in definitions of a session: they are replaced by their
+//! content.
 //!
-//! Two kinds stay, and can be read but not written to. One is a place that leads back to itself: values are no circles. The
-//! other is a place in a key of a map or a member of a set: those are found by their hashes, which would be others.
+//! Two kinds stay, and can be read but not written to: a place that leads back to itself, since values are not cyclic,
+//! and a place in a key of a map or a member of a set, since those are found by hashes that would change.
 
 use crate::heap::Heap;
 use crate::value::{Ref, RefMap, RefSet, StateKind, Value};
 
-/// What each place of the own arena leaves, for those that do not stay.
+/// Replacements for the places of the own arena, for those that do not stay.
 #[derive(Default)]
 pub(crate) struct Leaving {
     values: RefMap<Ref, Value>,
 }
 
 impl Leaving {
-    /// For all places that `roots` lead to.
+    /// Computes the replacements for all places that `roots` lead to.
     pub fn new(heap: &Heap, roots: &[Value]) -> Leaving {
         let mut search = Search {
             heap,
@@ -28,7 +28,7 @@ impl Leaving {
         search.leaving
     }
 
-    /// What goes in the stead of a value.
+    /// Returns the replacement of a value.
     #[inline]
     pub fn value(&self, v: Value) -> Value {
         match v {
@@ -38,12 +38,12 @@ impl Leaving {
     }
 }
 
-/// The object of a value, if it is in the own arena: all others are frozen.
+/// Returns the object of a value, if it is in the own arena: all others are frozen.
 fn own(v: Value) -> Option<Ref> {
     v.reference().filter(|r| r.space() == 0)
 }
 
-/// What a value leads to at once.
+/// Returns the values directly inside a value.
 fn inside(heap: &Heap, v: Value) -> Vec<Value> {
     match v {
         Value::State(r) => vec![heap.state(r)],
@@ -51,7 +51,7 @@ fn inside(heap: &Heap, v: Value) -> Vec<Value> {
     }
 }
 
-/// The places that keys of maps and members of sets are made of.
+/// Finds the places inside keys of maps and members of sets.
 fn places_in_keys(heap: &Heap, roots: &[Value]) -> RefSet<Ref> {
     let (mut met, mut met_in_keys, mut found) = (RefSet::default(), RefSet::default(), RefSet::default());
     let mut todo: Vec<(Value, bool)> = roots.iter().map(|root| (*root, false)).collect();
@@ -62,7 +62,7 @@ fn places_in_keys(heap: &Heap, roots: &[Value]) -> RefSet<Ref> {
             continue;
         }
         match v {
-            // An atom is compared as itself, so its value is no part of the key.
+            // An atom is compared by identity, so its value is not part of the key.
             Value::State(_) if in_key => {
                 found.insert(r);
                 todo.push((v, false));
@@ -81,15 +81,15 @@ fn places_in_keys(heap: &Heap, roots: &[Value]) -> RefSet<Ref> {
     found
 }
 
-/// Finds objects that lead back to themselves, after Tarjan: each is numbered when it is met, and knows the lowest number it
-/// leads back to.
+/// Search for objects that lead back to themselves, after Tarjan: each is numbered when it is met, and stores the
+/// lowest number it leads back to.
 struct Search<'h> {
     heap: &'h Heap,
     kept: RefSet<Ref>,
     numbers: RefMap<Ref, usize>,
-    /// By number; None once it is known what the object belongs to.
+    /// Lowest numbers by number; None once the object's group is known.
     lowest: Vec<Option<usize>>,
-    /// Objects of which that is not known, by number.
+    /// Objects whose group is not known yet, by number.
     open: Vec<(usize, Value)>,
     leaving: Leaving,
 }
@@ -98,7 +98,7 @@ struct Search<'h> {
 struct Walked {
     number: usize,
     parts: std::vec::IntoIter<Value>,
-    /// Whether it is a part of itself.
+    /// True if it is a part of itself.
     is_own_part: bool,
 }
 
@@ -150,7 +150,8 @@ impl Search<'_> {
         }
     }
 
-    /// This object and those met after it that are still open lead to each other. What they lead to besides is known.
+    /// Closes a group: this object and those met after it that are still open lead to each other. Everything else
+    /// they lead to is known.
     fn close(&mut self, number: usize, is_own_part: bool) {
         let first = self.open.iter().rposition(|(open, _)| *open == number).unwrap_or(self.open.len());
         let is_circle = is_own_part || self.open.len() - first > 1;

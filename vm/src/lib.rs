@@ -1,7 +1,7 @@
-//! Runs verified bytecode within a budget of fuel, memory and stack, suspending at host calls.
+//! Machine that runs verified bytecode within a budget of fuel, memory and stack, suspending at host calls.
 //!
-//! It has no builtins of its own, reads no clock and calls no tool: the host brings a [`Library`], watches
-//! the run, and answers what it waits for.
+//! It has no builtins, reads no clock and calls no tool itself: the host provides a [`Library`], watches the run, and
+//! answers its calls.
 //!
 //! ```
 //! use ptc_bytecode::{Arity, Artifact, BUILTINS, Body, CodeBlock, Export, Function, Limits, Op, verify};

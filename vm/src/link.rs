@@ -1,5 +1,5 @@
-//! Linking: a verified artifact becomes a module, with its constants in a frozen space and its
-//! imports bound to the library.
+//! Linking of a verified artifact into a module, with its constants in a frozen space and its imports bound to the
+//! library.
 
 use crate::call::NativeFn;
 use crate::fault::{Fault, Stop, StopKind};
@@ -20,16 +20,16 @@ pub struct Module {
     /// Constants, as values of `space`.
     consts: Vec<Value>,
     space: Arc<Space>,
-    /// Where each import goes.
+    /// Target of each import.
     targets: Vec<Target>,
-    /// For each function, what a call needs to know first.
+    /// Arity and code of each plain function, for fast calls.
     plain: Vec<Plain>,
     /// For each code block, its loops that run as a whole.
     select_loops: Vec<Box<[SelectLoop]>>,
 }
 
-/// A function with one arity and no rest parameter, which is nearly every one: how many arguments
-/// it takes and its code. A number of arguments nobody passes marks the others.
+/// Arity and code of a function with one arity and no rest parameter, as nearly every one is. A count that no call
+/// passes marks the others.
 #[derive(Clone, Copy)]
 struct Plain {
     required: u8,
@@ -45,7 +45,7 @@ impl Plain {
     }
 }
 
-/// Where a call of a builtin goes.
+/// The target of a call of a builtin.
 #[derive(Clone, Copy)]
 pub enum Target {
     /// A Rust function.
@@ -55,7 +55,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The builtin behind it.
+    /// Returns the builtin behind it.
     pub fn builtin(self) -> BuiltinId {
         match self {
             Target::Native(id, _) | Target::Core(id, _) => id,
@@ -66,7 +66,7 @@ impl Target {
 /// What the language offers: a body for every row of the builtin table.
 pub struct Library {
     targets: Vec<Target>,
-    /// For each builtin the core function that takes over where a native cannot go on.
+    /// Core function that takes over from each native that gives up.
     twins: Vec<Option<BuiltinId>>,
     core: Arc<Module>,
 }
@@ -95,23 +95,23 @@ impl Library {
         Ok(Library { targets, twins, core })
     }
 
-    /// The same library with other bodies for its natives.
+    /// Returns a copy with other bodies for its natives.
     pub fn replaced(&self, native: impl Fn(BuiltinId) -> Option<NativeFn>) -> Result<Library, Fault> {
         Library::new(native, self.core.verified.clone())
     }
 
-    /// Where a builtin's body is.
+    /// Returns the place of a builtin's body.
     pub fn target(&self, id: BuiltinId) -> Option<Target> {
         self.targets.get(id.0 as usize).copied()
     }
 
-    /// The core function that takes over from a native which gives up with
+    /// Returns the core function that takes over from a native which gives up with
     /// [`Stop::twin`](crate::Stop::twin): the twin of `take` is `%take*`.
     pub(crate) fn twin(&self, id: BuiltinId) -> Option<BuiltinId> {
         self.twins.get(id.0 as usize).copied().flatten()
     }
 
-    /// The body of a native that takes `n` arguments; None for everything else.
+    /// Returns the body of a native that takes `n` arguments; None for everything else.
     #[inline]
     pub(crate) fn native_taking(&self, id: u32, n: u8) -> Option<(BuiltinId, NativeFn)> {
         match self.targets.get(id as usize) {
@@ -122,7 +122,7 @@ impl Library {
         }
     }
 
-    /// The core library, module 0 of every run.
+    /// Returns the core library, module 0 of every run.
     pub fn core(&self) -> &Arc<Module> {
         &self.core
     }
@@ -134,8 +134,7 @@ impl Module {
         Module::link_to(verified, &library.targets, None)
     }
 
-    /// Links a verified artifact to the library, with a clock that is looked at while its constants are
-    /// made.
+    /// Links a verified artifact to the library, with a clock that is checked while its constants are made.
     pub fn link_watched(
         verified: Verified,
         library: &Library,
@@ -163,8 +162,8 @@ impl Module {
         Ok(Arc::new(Module { verified, consts, space, targets, plain, select_loops }))
     }
 
-    /// Functions of this module as values that any run may be given, in the order of `ids`. Each
-    /// captures nothing, as every export does.
+    /// Returns functions of this module as values for any run, in the order of `ids`. Each captures nothing, as
+    /// every export does.
     pub fn functions(self: &Arc<Module>, ids: &[u32]) -> Result<Vec<Frozen>, Fault> {
         let mut heap = Heap::unbounded();
         let mut made = Vec::with_capacity(ids.len());
@@ -177,59 +176,59 @@ impl Module {
         Ok(made.into_iter().map(|value| Frozen::new(space.clone(), value)).collect())
     }
 
-    /// A constant of this module as a value that any run may be given.
+    /// Returns a constant of this module as a value for any run.
     pub fn constant(&self, id: u32) -> Option<Frozen> {
         Some(Frozen::new(self.space.clone(), *self.consts.get(id as usize)?))
     }
 
-    /// The name under which a function is exported.
+    /// Returns the name under which a function is exported.
     pub(crate) fn export_of(&self, function: u32) -> Option<&str> {
         let exports = &self.artifact().exports;
         exports.iter().find(|export| export.function == function).map(|export| &*export.name)
     }
 
-    /// The artifact it was made from.
+    /// Returns the artifact it was linked from.
     pub fn artifact(&self) -> &Artifact {
         self.verified.artifact()
     }
 
-    /// A function by index.
+    /// Returns a function by index.
     #[inline(always)]
     pub(crate) fn function(&self, id: u32) -> &Function {
         &self.verified.artifact().functions[id as usize]
     }
 
-    /// The code of a function that takes exactly `n` arguments in one way only.
+    /// Returns the code of a plain function that takes exactly `n` arguments.
     #[inline(always)]
     pub(crate) fn plain(&self, function: u32, n: u8) -> Option<u32> {
         let plain = self.plain[function as usize];
         (plain.required == n).then_some(plain.block)
     }
 
-    /// The function a code block belongs to.
+    /// Returns the function a code block belongs to.
     pub(crate) fn owner(&self, block: u32) -> u32 {
         self.verified.blocks().get(block as usize).map_or(u32::MAX, |facts| facts.function)
     }
 
-    /// A code block by index.
+    /// Returns a code block by index.
     #[inline(always)]
     pub(crate) fn block(&self, id: u32) -> &CodeBlock {
         &self.verified.artifact().blocks[id as usize]
     }
 
-    /// The loop of a code block that goes back at `pc`, if it runs as a whole.
+    /// Returns the loop of a code block that goes back at `pc`, if it runs as a whole.
     #[inline(always)]
     pub(crate) fn select_loop(&self, block: u32, pc: usize) -> Option<&SelectLoop> {
         SelectLoop::at(&self.select_loops[block as usize], pc)
     }
 
-    /// Constants, relative to [`Module::space`].
+    /// Returns the constants, relative to [`Module::space`].
     #[inline(always)]
     pub(crate) fn consts(&self) -> &[Value] {
         &self.consts
     }
 
-    /// Where the constants live.
+    /// Returns the space of the constants.
     pub(crate) fn space(&self) -> &Arc<Space> {
         &self.space
     }
@@ -239,8 +238,8 @@ impl Module {
         self.targets[import as usize]
     }
 
-    /// The registers that can still be read when a frame stands at `pc`: before the instruction is
-    /// run, or with `done` while it waits for its result, which will replace what it writes.
+    /// Returns the registers that may still be read when a frame is at `pc`: before the instruction is run, or with
+    /// `done` while it waits for its result, which will replace the registers it writes.
     pub(crate) fn live_at(&self, block: u32, pc: u32, done: bool) -> RegSet {
         let liveness: &Liveness = self.verified.liveness(block);
         // The next element of an endless sequence is made by a call, then the instruction runs again.
@@ -253,8 +252,8 @@ impl Module {
     }
 }
 
-/// Natives rely on the argument counts of the builtin table, so direct calls are checked here,
-/// once, whoever made the artifact.
+/// Checks the argument counts of direct calls, once, since natives rely on the builtin table, whoever made the
+/// artifact.
 fn check_arities(artifact: &Artifact, targets: &[Target]) -> Result<(), Fault> {
     for op in artifact.blocks.iter().flat_map(|block| &block.ops) {
         if let Op::CallBuiltin { n, import, .. } = *op {
@@ -274,7 +273,7 @@ fn check_arities(artifact: &Artifact, targets: &[Target]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Builds the constants in a space of their own.
+/// Builds the constants in a separate space.
 fn link_consts(consts: &[Const], watch: Option<Arc<dyn Watch>>) -> Result<(Arc<Space>, Vec<Value>), Fault> {
     let mut heap = Heap::unbounded();
     heap.set_watch(watch);

@@ -1,36 +1,36 @@
-//! Loops that choose records by their fields, found when a module is linked: `(filter (fn [o] (and (> (:amount o)
-//! 100) (= (:status o) "paid"))) orders)` and its like. `exec/select.rs` runs them as a whole.
+//! Loops that select records by their fields, found when a module is linked: `(filter (fn [o] (and (> (:amount o) 100)
+//! (= (:status o) "paid"))) orders)` and the like. `exec/select.rs` runs them as a whole.
 
 use crate::value::{Ref, Value};
 use ptc_bytecode::Op;
 
-/// How many tests a loop may have.
+/// Maximum tests of a loop.
 pub(crate) const TESTS: usize = 4;
 
-/// What such a loop is made of.
+/// The parts of such a loop.
 pub(crate) struct SelectLoop {
-    /// The instruction that goes back.
+    /// Index of the instruction that goes back.
     back: usize,
     pub item: u8,
     pub iter: u8,
     pub builder: u8,
     pub tests: Box<[FieldTest]>,
-    /// The price of a record that fails the first test, and of one that passes all.
+    /// Price of a record that fails the first test, and of one that passes all.
     pub least: u32,
     pub most: u32,
 }
 
-/// The test of one field.
+/// Test of one field.
 pub(crate) struct FieldTest {
-    /// The name of the field, a keyword among the module's constants.
+    /// Name of the field, a keyword among the module's constants.
     pub name: Ref,
     pub relation: Relation,
     pub other: Other,
-    /// The price of going on to what follows.
+    /// Price of going on to the next part.
     pub fuel: u32,
 }
 
-/// What holds between the field and the other value.
+/// The relation between the field and the other value.
 #[derive(Clone, Copy)]
 pub(crate) enum Relation {
     Less,
@@ -38,29 +38,29 @@ pub(crate) enum Relation {
     Greater,
     GreaterEq,
     Equal,
-    /// Is a short text: what `Equal` becomes when the other value is one.
+    /// Equals a short text: replaces `Equal` if the other value is one.
     Text,
-    /// The field is neither nil nor false.
+    /// Is neither nil nor false.
     True,
 }
 
-/// What a field is compared with.
+/// The value that a field is compared with.
 #[derive(Clone, Copy)]
 pub(crate) enum Other {
     Known(Value),
-    /// What this register holds, which the loop does not write.
+    /// Content of this register, which the loop does not write.
     Register(u8),
 }
 
 impl SelectLoop {
-    /// All of them in a code block, given the constants of its module.
+    /// Finds all such loops in a code block, given the constants of its module.
     pub fn find(ops: &[Op], consts: &[Value]) -> Box<[SelectLoop]> {
         let ends = ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::IterBack { .. }));
         ends.filter_map(|(back, _)| SelectLoop::of(ops, consts, back)).collect()
     }
 
-    /// The one among these whose last instruction is at `back`. They stand in the order of the code, and a program may
-    /// have thousands of them, so that looking at each would be work nobody pays for.
+    /// Returns the loop whose last instruction is at `back`. Loops are in code order, and a program may have
+    /// thousands of them, so a linear search would be unpaid work.
     #[inline(always)]
     pub fn at(found: &[SelectLoop], back: usize) -> Option<&SelectLoop> {
         let at = found.binary_search_by_key(&back, |known| known.back).ok()?;
@@ -118,7 +118,7 @@ impl SelectLoop {
 mod tests {
     use super::*;
 
-    /// As compiled in `snapshots/bytecode/loops_in_place.snap`, from its instruction 8 on.
+    /// Returns the code compiled in `snapshots/bytecode/loops_in_place.snap`, from its instruction 8 on.
     fn compiled() -> Vec<Op> {
         vec![
             Op::Enter { fuel: 4 },
@@ -153,10 +153,10 @@ mod tests {
     fn loops_that_do_anything_else_are_left_alone() {
         let keyword = [Value::Keyword(Ref::new(1, 0))];
         let others = [
-            // A field that is compared with a field of the same record.
+            // A field compared with a field of the same record.
             (4, Op::JumpUnlessEq { a: 9, b: 9, fuel: 1, to: 6 }),
             (4, Op::JumpUnlessEq { a: 9, b: 7, fuel: 1, to: 6 }),
-            // A way out that leads elsewhere.
+            // An exit that leads elsewhere.
             (2, Op::JumpUnlessLess { a: 1, b: 9, fuel: 4, to: 0 }),
             (3, Op::GetKey { dst: 9, coll: 8, key: 0 }),
             (5, Op::Push { builder: 3, src: 9 }),

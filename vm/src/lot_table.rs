@@ -1,34 +1,34 @@
-//! The table of lots, and how much came in at most: see `lots`.
+//! Table of lots and their peaks: see `lots`.
 
 /// The lots of one heap.
 #[derive(Default)]
 pub(crate) struct Lots {
-    /// Bytes by number of the space; 0 for one that is no lot.
+    /// Bytes by number of the space; 0 for a space that is not a lot.
     pub(crate) charges: Vec<u64>,
-    /// All of them together.
+    /// Total bytes of all lots.
     pub(crate) bytes: u64,
-    /// How many there are.
+    /// Number of lots.
     pub(crate) count: usize,
-    /// During a collection: which spaces something refers to, by number.
+    /// During a collection: true for each space that something refers to, by number.
     pub(crate) marks: Vec<bool>,
 }
 
-/// How much came in for a branch: the bytes of its lots whenever they were more than ever before.
+/// Peaks of the bytes received by a branch: the bytes of its lots whenever they reached a new maximum.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peaks(Vec<u64>);
 
 impl Peaks {
-    /// Peaks as they were; None unless each is higher than the one before.
+    /// Restores stored peaks; None unless each is higher than the previous one.
     pub(crate) fn from_bytes(bytes: Vec<u64>) -> Option<Peaks> {
         bytes.is_sorted_by(|a, b| a < b).then_some(Peaks(bytes))
     }
 
-    /// The bytes, in order.
+    /// Returns the bytes, in order.
     pub(crate) fn bytes(&self) -> &[u64] {
         &self.0
     }
 
-    /// The highest.
+    /// Returns the highest peak.
     pub(crate) fn highest(&self) -> u64 {
         self.0.last().copied().unwrap_or(0)
     }
@@ -39,14 +39,14 @@ impl Peaks {
         }
     }
 
-    /// The first that is more than this.
+    /// Returns the first peak above `bytes`.
     pub(crate) fn first_over(&self, bytes: u64) -> Option<u64> {
         self.0.get(self.0.partition_point(|peak| *peak <= bytes)).copied()
     }
 }
 
 impl Lots {
-    /// Notes that something refers to a space.
+    /// Marks a space as referred to.
     #[inline]
     pub(crate) fn mark(&mut self, id: u32) {
         let at = id as usize;

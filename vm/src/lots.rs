@@ -1,9 +1,9 @@
-//! What comes in while a program runs: frozen spaces that count for as long as a live value refers to them.
+//! Lots: data received while a program runs, in frozen spaces that count as long as a live value refers to them.
 //!
-//! Such a space is a *lot*. It has a number of its own and counts by itself, also if the host gives the same data
-//! twice: whether two answers are one thing in the host's memory is nothing a program can see, and a run that was
-//! written to bytes in between has them twice. A collection lets go of the lots that nothing refers to. Whoever holds
-//! the account to its limit collects first, so the fault does not depend on when that happened before.
+//! Such a space is a *lot*. It has its own number and counts separately, even if the host gives the same data twice: a
+//! program cannot see whether two replies share the host's memory, and a run that was written to bytes in between has
+//! them twice. A collection releases the lots that nothing refers to. The check of the limit collects first, so the
+//! fault does not depend on earlier collections.
 
 use crate::heap::{Heap, Space};
 use crate::link::Module;
@@ -11,27 +11,27 @@ use crate::lot_table::Lots;
 use crate::value::Value;
 use std::sync::{Arc, LazyLock};
 
-/// What stands where a space was that was let go.
+/// Placeholder for a space that was released.
 static NOTHING: LazyLock<Arc<Space>> = LazyLock::new(Arc::default);
 
 impl Heap {
-    /// Bytes of the lots, those included that nothing refers to since the last collection.
+    /// Returns the bytes of the lots, including those unreferenced since the last collection.
     pub(crate) fn lot_bytes(&self) -> u64 {
         self.lots.bytes
     }
 
-    /// Whether there are any.
+    /// True if there are any lots.
     pub(crate) fn has_lots(&self) -> bool {
         self.lots.count > 0
     }
 
-    /// The lots by number, with their bytes.
+    /// Returns the lots by number, with their bytes.
     pub(crate) fn lots(&self) -> impl Iterator<Item = (u32, u64)> {
         let charges = self.lots.charges.iter().enumerate();
         charges.filter(|(_, charge)| **charge > 0).map(|(id, charge)| (id as u32, *charge))
     }
 
-    /// Attaches a space that counts for so many bytes, and gives its number.
+    /// Attaches a space that counts for `charge` bytes, and returns its number.
     pub(crate) fn attach_lot(
         &mut self,
         space: &Arc<Space>,
@@ -55,7 +55,7 @@ impl Heap {
         id
     }
 
-    /// Makes an attached space a lot; false if it is one.
+    /// Makes an attached space a lot; false if it already is one.
     pub(crate) fn make_lot(&mut self, id: u32, charge: u64) -> bool {
         let Lots { charges, bytes, count, .. } = &mut self.lots;
         let at = id as usize;
@@ -65,14 +65,14 @@ impl Heap {
         if charges[at] > 0 {
             return false;
         }
-        // A space that takes no bytes is still a lot: it has to be let go.
+        // An empty space is still a lot: it has to be released.
         charges[at] = charge.max(1);
         *bytes += charges[at];
         *count += 1;
         true
     }
 
-    /// Notes that something refers to the space of this value.
+    /// Marks the space of this value as referred to.
     #[inline]
     pub(crate) fn mark_space(&mut self, value: Value) {
         if let Some(r) = value.reference().filter(|r| r.space() > 0) {
@@ -80,12 +80,12 @@ impl Heap {
         }
     }
 
-    /// Notes that a space is needed by what is no value.
+    /// Marks a space as needed by something other than a value.
     pub(crate) fn mark_number(&mut self, id: u32) {
         self.lots.mark(id);
     }
 
-    /// At the end of a collection: lets go of the lots that nothing refers to.
+    /// Releases unreferenced lots at the end of a collection.
     pub(crate) fn let_go(&mut self) {
         let mut marks = std::mem::take(&mut self.lots.marks);
         marks.resize(self.attached.len() + 1, false);
@@ -95,7 +95,7 @@ impl Heap {
                 marks[r.space() as usize] = true;
             }
         }
-        // A space that stays needs all it refers to.
+        // A space that stays needs all spaces it refers to.
         for (attached, charge) in self.attached.iter().zip(&self.lots.charges[1..]) {
             if *charge == 0 {
                 attached.spaces.iter().for_each(|dep| marks[*dep as usize] = true);
@@ -115,7 +115,7 @@ impl Heap {
         self.lots.marks = marks;
     }
 
-    /// The spaces that the own arena and `root` refer to, by number.
+    /// Returns the spaces that the own arena and `root` refer to, by number.
     pub(crate) fn spaces_of(&self, root: Value) -> Vec<u32> {
         let cells = self.own.cells.iter().copied().chain([root]);
         let mut found: Vec<u32> =
@@ -125,13 +125,13 @@ impl Heap {
         found
     }
 
-    /// Lets go of all of them: nothing of the run is left.
+    /// Releases all lots: nothing of the run is left.
     pub(crate) fn drop_lots(&mut self) {
         let all: Vec<u32> = self.lots().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.drop_lot(id));
     }
 
-    /// Forgets them without letting go, for a heap whose spaces are gone already.
+    /// Forgets all lots without releasing them, for a heap whose spaces are already gone.
     pub(crate) fn forget_lots(&mut self) {
         self.lots = Lots::default();
     }
@@ -143,8 +143,7 @@ impl Heap {
         self.release(id);
     }
 
-    /// Lets go of an attached space; its number can be given to another. Only for a heap that will not read it any
-    /// more.
+    /// Releases an attached space, so that its number can be reused. Only for a heap that will not read it any more.
     pub(crate) fn release(&mut self, id: u32) {
         let at = (id as usize).wrapping_sub(1);
         let Some(attached) = self.attached.get_mut(at) else { return };

@@ -1,4 +1,4 @@
-//! The state of one run: plain data that can be held, moved between threads and written to bytes.
+//! Machine: the state of one run, plain data that can be held, moved between threads and written to bytes.
 
 use crate::budget::Budget;
 use crate::call::Output;
@@ -14,19 +14,19 @@ use crate::watched::{Lookups, MissedField, Watched, WatchedField};
 use ptc_bytecode::{Code, Datum, Limits, Op, Span};
 use std::sync::Arc;
 
-/// A function activation: where it runs and where its registers start.
+/// An activation of a function: its place in the code and its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub module: u32,
     pub block: u32,
-    /// The instruction being executed: the call, for a frame that waits for one.
+    /// Index of the current instruction: the call, for a frame that waits for one.
     pub pc: u32,
     /// Index of `r0` in the stack.
     pub base: u32,
 }
 
 impl Frame {
-    /// Whether both run the same code, as a function and its recursive call do.
+    /// True if both run the same code, as a function and its recursive call do.
     #[inline(always)]
     pub(crate) fn runs_same(&self, other: &Frame) -> bool {
         self.block == other.block && self.module == other.module
@@ -36,9 +36,9 @@ impl Frame {
 /// A module as this run sees it.
 pub(crate) struct Attached {
     pub module: Arc<Module>,
-    /// The id of its constants' space in this run's heap.
+    /// Number of its constants' space in this run's heap.
     pub space: u32,
-    /// The run's definition behind each definition the module names.
+    /// Run-level index of each definition the module names.
     pub defs: Vec<u32>,
 }
 
@@ -46,20 +46,20 @@ pub(crate) struct Attached {
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub name: Arc<str>,
-    /// None until it has a value.
+    /// Current value; None until it has one.
     pub value: Option<Value>,
-    /// What it was given before the run, in a frozen space: what it has when the run starts again.
+    /// Initial value, in a frozen space, which it has again when the run restarts.
     pub given: Option<Value>,
-    /// Whether this run set it.
+    /// True if this run set it.
     pub changed: bool,
-    /// Where a call of its value goes on, once one was made; whoever sets the value forgets it.
+    /// Cached target for calls of its value; setting the value clears it.
     pub entry: Entry,
 }
 
-/// The code of a function that takes its arguments in one way only, found without looking at it.
+/// The code of a plain function, cached for calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// How many arguments it takes; a number nobody passes when the function is not known.
+    /// Number of arguments it takes; a count that no call passes if the function is not known.
     pub required: u8,
     pub module: u32,
     pub block: u32,
@@ -72,61 +72,60 @@ impl Entry {
 /// A tool call the run waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// The tool's name.
+    /// Name of the tool.
     pub name: String,
-    /// The arguments: a map with string keys.
+    /// Arguments, a map with string keys.
     pub args: Datum,
-    /// Where the call stands in the program, when that is known.
+    /// Place of the call in the program, when known.
     pub span: Option<Span>,
     /// Bytes that count as the program's while it waits.
     pub(crate) held: usize,
 }
 
-/// What a run is doing between two steps.
+/// The state of a run between two steps.
 pub(crate) enum State {
     /// About to call `stack[0]` with the values behind it.
     Start { args: usize },
     /// Has instructions to run.
     Ready,
-    /// Waits for a tool. The answer goes to this register of the current frame; None when the tool
-    /// is all the branch does.
+    /// Waits for a tool. The reply goes to this register of the current frame; None if the call is all the branch does.
     Tool { call: ToolCall, dst: Option<u8> },
-    /// The tool that was all there was to do has answered.
+    /// The tool call that was all the branch does has been answered.
     Answered(Value),
-    /// The tool refused: the run ends with this when it goes on.
+    /// The call was refused: the run ends with this fault when it goes on.
     Refused(Fault),
     /// Waits for its branches.
     Forked(Box<Fork>),
-    /// Over.
+    /// Has ended.
     Ended,
 }
 
-/// How a run went on from where it was.
+/// The result of running a machine.
 #[derive(Debug)]
 pub enum Event {
-    /// It ended with a value.
+    /// The run ended with a value.
     Done(Ending),
-    /// It waits for a tool: see [`Vm::pending_call`].
+    /// The run waits for a tool: see [`Vm::pending_call`].
     Tool,
-    /// It waits for branches: see [`Vm::start_branches`].
+    /// The run waits for branches: see [`Vm::start_branches`].
     Fork,
-    /// Its slice of time is over ([`Watch::is_slice_over`](crate::Watch::is_slice_over)); it can go on at any time.
+    /// The run's slice of time is over ([`Watch::is_slice_over`](crate::Watch::is_slice_over)); it can go on any time.
     Paused,
 }
 
-/// How a run ended, faults aside.
+/// The ending of a run without a fault.
 #[derive(Clone, Copy, Debug)]
 pub enum Ending {
     /// The value of the last form.
     Value(Value),
-    /// `(return v)`.
+    /// The value of `(return v)`.
     Returned(Value),
-    /// `(fail v)`.
+    /// The value of `(fail v)`.
     Failed(Value),
 }
 
 impl Ending {
-    /// The value it ended with.
+    /// Returns the value it ended with.
     pub fn value(self) -> Value {
         match self {
             Ending::Value(v) | Ending::Returned(v) | Ending::Failed(v) => v,
@@ -136,12 +135,12 @@ impl Ending {
 
 /// One run of a program: code, data, budget and everything in progress.
 ///
-/// `run` goes on until the program ends or needs something only the host can give. In between the
-/// machine is plain data, `Send` and without borrowed parts.
+/// `run` continues until the program ends or needs the host. In between, the machine is plain data, `Send` and
+/// without borrowed parts.
 pub struct Vm {
     pub(crate) library: Arc<Library>,
     pub(crate) modules: Vec<Attached>,
-    /// The same modules as the heap numbers them.
+    /// Modules as the heap numbers them.
     pub(crate) module_list: Vec<Arc<Module>>,
     pub(crate) heap: Heap,
     pub(crate) stack: Vec<Value>,
@@ -152,49 +151,48 @@ pub struct Vm {
     pub(crate) current: Frame,
     pub(crate) defs: Vec<Definition>,
     pub(crate) data: Vec<(Arc<str>, Value)>,
-    /// Where granted data lives, for snapshots.
+    /// Spaces of granted data, for snapshots.
     pub(crate) granted: Vec<(Arc<str>, Arc<Space>)>,
     pub(crate) history: [Value; 3],
-    /// Why a result in the history is not there, for those that were not kept.
+    /// Reasons that results in the history were not kept.
     pub(crate) gaps: [Option<Arc<str>>; 3],
     pub(crate) budget: Budget,
     pub(crate) output: Output,
     pub(crate) limits: Limits,
     pub(crate) state: State,
-    /// How many `pmap`s this run is inside of.
+    /// Number of enclosing `pmap`s.
     pub(crate) depth: u32,
     pub(crate) tool_calls: u64,
-    /// Bytes of granted data, and in a branch of all that had come in when it began. Lots of the heap come on top.
+    /// Bytes of granted data, and in a branch of everything received before it began. Lots of the heap come on top.
     pub(crate) granted_bytes: u64,
-    /// In a branch: what came in for it.
+    /// In a branch: peaks of the bytes it received.
     pub(crate) peaks: Peaks,
     pub(crate) strict_data: bool,
     /// Collect at every safepoint: a test mode that finds missing roots.
     pub(crate) stress: bool,
     /// The module of the program itself; faults are placed in its source.
     pub(crate) entry: u32,
-    /// Where an instruction last asked for room (fuel left, instruction, frames), and how much it was
-    /// given on top.
+    /// Place where an instruction last requested room (fuel left, instruction, frames), and the extra room it got.
     pub(crate) room_asked: Option<((u64, u32, usize), usize)>,
-    /// What `throw` stopped with, until it is caught.
+    /// Exception of a `throw`, until it is caught.
     pub(crate) thrown: Option<Value>,
-    /// In a branch: what its heap calls the parent's arena.
+    /// In a branch: number of the parent's arena in its heap.
     pub(crate) lender: u32,
-    /// What names mean that only code attached during the run uses.
+    /// Lookup for names used only by code attached during the run.
     pub(crate) definitions: Option<Definitions>,
 }
 
-/// Gives the value of a name, if it has one.
+/// Lookup of the value of a name, if it has one.
 pub type Definitions = Arc<dyn Fn(&str) -> Option<Frozen> + Send + Sync>;
 
-/// Registers a frame can see.
+/// Number of registers a frame can see.
 pub(crate) const WINDOW: usize = 256;
 
 /// Cells of stack that a run begins with.
 pub(crate) const STACK: usize = 4 * WINDOW;
 
 impl Vm {
-    /// An idle machine with an empty heap.
+    /// Makes an idle machine with an empty heap.
     pub fn new(library: Arc<Library>, limits: &Limits, budget: Budget) -> Result<Vm, Fault> {
         Vm::with_heap(library, limits, budget, Heap::new(limits), STACK)
     }
@@ -242,8 +240,8 @@ impl Vm {
         Ok(vm)
     }
 
-    /// A machine that runs the same code as this one in the same way, in a heap of its own. Definitions, data
-    /// and history are there by the names that this machine has for their values.
+    /// Makes a machine that runs the same code in the same way, in a separate heap. Definitions, data and history
+    /// are available under this machine's names.
     pub(crate) fn child(&self, limits: Limits, fuel: u64, heap: Heap, stack: usize) -> Result<Vm, Fault> {
         let budget = Budget::new(fuel, self.budget.watch());
         let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, heap, stack)?;
@@ -261,7 +259,7 @@ impl Vm {
         Ok(vm)
     }
 
-    /// Makes a module callable and gives its number in this run.
+    /// Makes a module callable and returns its number in this run.
     pub fn attach_module(&mut self, module: Arc<Module>) -> Result<u32, Fault> {
         if let Some(known) = self.modules.iter().position(|known| Arc::ptr_eq(&known.module, &module)) {
             return Ok(known as u32);
@@ -286,7 +284,7 @@ impl Vm {
         Ok(())
     }
 
-    /// Makes a frozen space readable and gives its number in this run.
+    /// Attaches a frozen space and returns its number in this run.
     pub(crate) fn attach_space(&mut self, space: Arc<Space>) -> u32 {
         let id = self.heap.attach(space, &mut self.module_list);
         // Modules of a space were linked before, so attaching them cannot fail.
@@ -294,7 +292,7 @@ impl Vm {
         id
     }
 
-    /// The number of the definition called `name`, made if need be.
+    /// Returns the number of the definition called `name`, made if needed.
     pub(crate) fn def_slot(&mut self, name: &str) -> u32 {
         let known = self.defs.iter().position(|def| &*def.name == name);
         known.unwrap_or_else(|| {
@@ -309,8 +307,8 @@ impl Vm {
         }) as u32
     }
 
-    /// Puts the firewall up, also for branches of a loaded run: values under names that begin with `_` are veiled
-    /// where they come in, and no output of the run shows them or what is made of them. To be called before anything is granted.
+    /// Sets the firewall, also for branches of a loaded run: values under names that begin with `_` are veiled when
+    /// they are received, and no output of the run shows them or derived values. Call it before granting anything.
     pub fn set_firewall(&mut self, up: bool) {
         self.heap.set_firewall(up);
         if let State::Forked(fork) = &mut self.state {
@@ -356,7 +354,7 @@ impl Vm {
         }
     }
 
-    /// Gives natives something of the host's to look things up in; branches share it.
+    /// Sets the lookup context of natives; branches share it.
     pub fn set_context(&mut self, context: Option<Arc<dyn std::any::Any + Send + Sync>>) {
         // A loaded run may have branches already.
         if let State::Forked(fork) = &mut self.state {
@@ -365,22 +363,22 @@ impl Vm {
         self.output.set_context(context, self.depth > 0);
     }
 
-    /// What natives look things up in, if it is a `T`.
+    /// Returns the lookup context of natives, if it is a `T`.
     pub fn context<T: std::any::Any>(&self) -> Option<&T> {
         self.output.context()
     }
 
-    /// Whether this is a branch of a `pmap` or `pcalls`.
+    /// True for a branch of a `pmap` or `pcalls`.
     pub fn is_branch(&self) -> bool {
         self.depth > 0
     }
 
-    /// Says where the names come from that a function uses which reaches the run through the host.
+    /// Sets the lookup for names used by functions that reach the run through the host.
     pub fn set_definitions(&mut self, definitions: Definitions) {
         self.definitions = Some(definitions);
     }
 
-    /// Attaches the shared data a native was given by the host.
+    /// Attaches the shared data that the host gave a native.
     pub(crate) fn take_in(&mut self) -> Result<(), Fault> {
         let Some(frozen) = self.output.incoming.clone() else {
             return Err(Fault::new(Code::Internal, "a native waits for nothing"));
@@ -395,16 +393,16 @@ impl Vm {
         Ok(())
     }
 
-    /// Bytes of all that came in and counts: granted data, and answers that a live value refers to or did before the last
-    /// collection.
+    /// Returns the bytes of received data that count: granted data, and replies that a live value refers to, or did
+    /// before the last collection.
     pub(crate) fn taken_in(&self) -> u64 {
         self.granted_bytes.saturating_add(self.heap.lot_bytes())
     }
 
-    /// Makes data that comes while the program runs readable, and counts it. `current_done` as for collections.
+    /// Attaches data received while the program runs, and counts it. `current_done` as for collections.
     fn attach_answer(&mut self, frozen: &Frozen, current_done: bool) -> Result<Value, Fault> {
         let (bytes, limit) = (frozen.bytes() as u64, self.limits.granted_bytes);
-        // The most that a branch has had also decides about those behind it.
+        // A new maximum of a branch also decides about the branches behind it.
         let is_most = self.is_branch() && self.heap.lot_bytes().saturating_add(bytes) > self.peaks.highest();
         if self.heap.has_lots() && (is_most || self.taken_in().saturating_add(bytes) > limit) {
             self.collect_frames(current_done);
@@ -422,7 +420,7 @@ impl Vm {
         Ok(self.heap.import(id, frozen.root()))
     }
 
-    /// Attaches a space that counts for so many bytes, and gives its number.
+    /// Attaches a space that counts for `charge` bytes, and returns its number.
     pub(crate) fn attach_lot(&mut self, space: &Arc<Space>, charge: u64) -> u32 {
         let id = self.heap.attach_lot(space, charge, &mut self.module_list);
         // Modules of a space were linked before, so attaching them cannot fail.
@@ -430,17 +428,17 @@ impl Vm {
         id
     }
 
-    /// Lets a missing `data/x` fault, as it does unless this says otherwise, or be nil.
+    /// Sets whether a missing `data/x` faults, the default, or is nil.
     pub fn set_strict_data(&mut self, strict: bool) {
         self.strict_data = strict;
     }
 
-    /// Bytes of the data that it was given before it began.
+    /// Returns the bytes of data granted before it began.
     pub fn granted_at_start(&self) -> u64 {
         self.granted_bytes
     }
 
-    /// Collect at every safepoint: a test mode that finds missing roots.
+    /// Sets the test mode that collects at every safepoint to find missing roots.
     pub fn set_stress(&mut self, stress: bool) {
         self.stress = stress;
     }
@@ -450,27 +448,26 @@ impl Vm {
         if self.heap.firewall() { value.firewalled(name) } else { value.clone() }
     }
 
-    /// A value from outside as one of this run, by the name it is given.
+    /// Converts a value from outside to one of this run, by the name it is given.
     fn admit(&mut self, name: Option<&str>, value: &Frozen) -> Value {
         let value = self.firewalled(name, value);
         self.thaw(&value)
     }
 
-    /// A frozen value as one of this run.
+    /// Converts a frozen value to one of this run.
     pub fn thaw(&mut self, frozen: &Frozen) -> Value {
         let id = self.attach_space(frozen.space().clone());
         self.heap.import(id, frozen.root())
     }
 
-    /// A value of this run, copied out of it.
+    /// Copies a value out of this run.
     pub fn freeze(&self, value: Value) -> Frozen {
         let mut roots = [value];
         let space = self.heap.copy_out(&mut roots, &self.module_list);
         Frozen::new(space, roots[0])
     }
 
-    /// The values of a map whose keys are names, each copied out of the run together with the others; None
-    /// for anything else.
+    /// Copies the values of a map whose keys are names out of the run, together; None for anything else.
     pub fn freeze_fields(&self, value: Value) -> Option<Vec<(String, Frozen)>> {
         let Value::Map(map) = self.heap.unveil(value) else { return None };
         let (mut names, mut values) = (Vec::new(), Vec::new());
@@ -485,14 +482,14 @@ impl Vm {
         }
         let space = self.heap.copy_out(&mut values, &self.module_list);
         let fields = names.into_iter().zip(values).map(|(n, value)| (n, Frozen::new(space.clone(), value)));
-        // Each value of a map behind a veil is behind one by itself.
+        // Each value of a veiled map is veiled itself.
         Some(match value {
             Value::Veiled(_) => fields.map(|(name, field)| (name, field.veiled())).collect(),
             _ => fields.collect(),
         })
     }
 
-    /// Readies the machine to run the program of an attached module.
+    /// Prepares the machine to run the program of an attached module.
     pub fn start(&mut self, module: u32) -> Result<(), Fault> {
         match self.modules[module as usize].module.artifact().entry {
             Some(entry) => self.start_at(module, entry),
@@ -500,7 +497,7 @@ impl Vm {
         }
     }
 
-    /// Readies the machine to run one function of an attached module, which takes no arguments.
+    /// Prepares the machine to run one function of an attached module, which takes no arguments.
     pub fn start_at(&mut self, module: u32, function: u32) -> Result<(), Fault> {
         let attached = &self.modules[module as usize];
         let found = attached.module.artifact().functions.get(function as usize);
@@ -518,16 +515,16 @@ impl Vm {
         Ok(())
     }
 
-    /// Readies the machine to run the same program again: its values are gone, what was granted before
-    /// the first run is still there, and the budget is full.
+    /// Prepares the machine to run the same program again: its values are gone, data granted before the first run
+    /// is still there, and the budget is full.
     pub fn restart(&mut self) -> Result<(), Fault> {
         self.heap.empty();
         self.data.truncate(self.granted.len());
         self.begin_again(self.entry)
     }
 
-    /// Readies the machine to run the program of an attached module over the data that was given for
-    /// the one before. Nothing else of that is left, and the budget is full.
+    /// Prepares the machine to run the program of an attached module over the data given to the previous one.
+    /// Nothing else of that run is left, and the budget is full.
     pub fn switch(&mut self, module: u32) -> Result<(), Fault> {
         self.begin_again(module)
     }
@@ -543,43 +540,44 @@ impl Vm {
         self.start(module)
     }
 
-    /// Watches whether these fields are found in any map that they are looked up in, in this run and all that follow it
+    /// Watches whether these fields are found in any map that they are looked up in, in this run and all later ones
     /// on this machine. At most [`MAX_WATCHED`](crate::MAX_WATCHED).
     pub fn watch_fields(&mut self, fields: Vec<WatchedField>) {
         self.heap.watch_fields((!fields.is_empty()).then(|| Box::new(Watched::new(fields))));
     }
 
-    /// Watched fields that no map had, by their place in the program; ended branches count once they are joined.
+    /// Returns watched fields that no map had, by their place in the program; ended branches count once they are
+    /// joined.
     pub fn missed_fields(&self) -> Vec<MissedField> {
         self.heap.watched.as_ref().map(|watched| watched.never_found()).unwrap_or_default()
     }
 
-    /// Places of the watched fields that some map had.
+    /// Returns the places of the watched fields that some map had.
     pub fn found_fields(&self) -> Vec<Span> {
         self.heap.watched.as_ref().map(|watched| watched.found_places()).unwrap_or_default()
     }
 
-    /// Adds what runs on this machine found of the watched fields.
+    /// Adds the findings about watched fields of runs on this machine.
     pub fn add_lookups(&self, lookups: &mut Lookups) {
         lookups.add(self.heap.watched.as_deref());
     }
 
-    /// Gives the program data in its own memory, read as `data/<name>`: until it is restarted.
+    /// Gives the program data in its own memory, read as `data/<name>`, until it is restarted.
     pub fn give(&mut self, name: &Arc<str>, value: Value) {
         self.data.push((name.clone(), value));
     }
 
-    /// The heap, to make values in it for [`Vm::give`].
+    /// Returns the heap, to make values in it for [`Vm::give`].
     pub fn heap_mut(&mut self) -> &mut Heap {
         &mut self.heap
     }
 
-    /// The module of the program.
+    /// Returns the module of the program.
     pub fn entry_module(&self) -> &Arc<Module> {
         &self.modules[self.entry as usize].module
     }
 
-    /// The tool call this run waits for, branches aside.
+    /// Returns the tool call this run waits for, branches aside.
     pub fn pending_call(&self) -> Option<&ToolCall> {
         match &self.state {
             State::Tool { call, .. } => Some(call),
@@ -587,8 +585,7 @@ impl Vm {
         }
     }
 
-    /// Answers the pending tool call with owned data. Data that does not fit ends the run when it
-    /// goes on.
+    /// Answers the pending tool call with owned data. Data that does not fit ends the run when it goes on.
     pub fn resume(&mut self, answer: &Datum) -> Result<(), Fault> {
         match self.with_room(|vm| vm.heap.from_datum(answer)) {
             Ok(value) => self.resume_with(value),
@@ -636,7 +633,7 @@ impl Vm {
         self.state = State::Refused(fault);
     }
 
-    /// The definitions this run made, in the order the session knows them.
+    /// Returns the definitions this run made, in the order the session knows them.
     pub(crate) fn changed_defs(&self) -> impl Iterator<Item = (&str, Value)> {
         self.defs
             .iter()
@@ -644,13 +641,12 @@ impl Vm {
             .filter_map(|def| def.value.map(|value| (&*def.name, value)))
     }
 
-    /// Definitions the code names that have no value, those of functions of earlier turns included.
+    /// Returns definitions the code names that have no value, including those of functions of earlier turns.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
         self.defs.iter().filter(|def| def.value.is_none()).map(|def| &*def.name)
     }
 
-    /// The definitions this run made, copied out of it together, so that what they share stays
-    /// shared.
+    /// Copies the definitions this run made out of it together, so that shared data stays shared.
     pub fn freeze_changed(&self) -> Vec<(String, Frozen)> {
         let (names, mut values): (Vec<String>, Vec<Value>) =
             self.changed_defs().map(|(name, value)| (name.to_string(), value)).unzip();
@@ -661,52 +657,52 @@ impl Vm {
         names.into_iter().zip(values).map(|(name, value)| (name, Frozen::new(space.clone(), value))).collect()
     }
 
-    /// What was printed.
+    /// Returns the printed output.
     pub fn prints(&self) -> &[String] {
         &self.output.prints
     }
 
-    /// Takes the clear text of entries that are firewalled in what was printed, by their numbers: for the host alone.
+    /// Takes the clear text of the firewalled entries in the printed output, by number: for the host alone.
     pub fn take_clear_prints(&mut self) -> Vec<(usize, String)> {
         std::mem::take(&mut self.output.clear)
     }
 
-    /// Takes what was printed.
+    /// Takes the printed output.
     pub fn take_prints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.output.prints)
     }
 
-    /// What is left and what was spent.
+    /// Returns the budget.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Its limits.
+    /// Returns its limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Where its values live.
+    /// Returns the heap of its values.
     pub fn heap(&self) -> &Heap {
         &self.heap
     }
 
-    /// How many tool calls it made.
+    /// Returns the number of tool calls it made.
     pub fn tool_calls(&self) -> u64 {
         self.tool_calls
     }
 
-    /// Where the program is: the innermost place in the program's own source.
+    /// Returns the current place in the program: the innermost one in its own source.
     pub fn user_span(&self) -> Option<Span> {
         let (module, frame) = self.user_frame()?;
         module.block(frame.block).span_at(frame.pc as usize)
     }
 
-    /// The export of a prelude on whose behalf the machine does what it does now: the innermost one that
-    /// is active, if nothing of the program itself runs inside it. Parts of the core library do not
-    /// count, and helpers and closures of a prelude act for the export of it that runs them; where only such
-    /// are active, `outside` says who started this machine. A function that an export of another prelude runs acts
-    /// for the export of its own that is active further out, if there is one: it has not the authority of whoever calls it.
+    /// Returns the export of a prelude on whose behalf the machine currently acts: the innermost active one, if no
+    /// code of the program itself runs inside it. The core library does not count, and helpers and closures of a
+    /// prelude act for the export of it that runs them; if only such are active, `outside` names the export that
+    /// started this machine. A function run by an export of another prelude acts for the export of its own prelude
+    /// that is active further out, if any: it does not get its caller's authority.
     pub fn active_export<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
         let mut acting = None;
         for frame in std::iter::once(&self.current).chain(self.frames.iter().rev()) {
@@ -733,7 +729,7 @@ impl Vm {
         outside.filter(|name| module.artifact().exports.iter().any(|export| *export.name == **name))
     }
 
-    /// The function the program was calling there, as a program spells it.
+    /// Returns the function the program was calling there, as a program spells it.
     pub(crate) fn user_call(&self) -> Option<&str> {
         let (module, frame) = self.user_frame()?;
         let name = match module.block(frame.block).ops.get(frame.pc as usize)? {
@@ -746,7 +742,7 @@ impl Vm {
         (!name.starts_with('%')).then_some(name)
     }
 
-    /// The innermost frame of the program itself: where it runs, or where it called the library.
+    /// Returns the innermost frame of the program itself: where it runs, or where it called the library.
     fn user_frame(&self) -> Option<(&Module, &Frame)> {
         let frame = std::iter::once(&self.current)
             .chain(self.frames.iter().rev())
@@ -755,13 +751,13 @@ impl Vm {
     }
 }
 
-/// The fault of a run that took in more than it may.
+/// Makes the fault of a run that received more data than allowed.
 pub(crate) fn too_much_taken_in(what: &str) -> Fault {
     Fault::new(Code::MemoryExceeded, what)
         .hint("ask for less, and keep only what you need of each answer: answers that nothing refers to count no more")
 }
 
-/// Whether so many tool calls are within the limit.
+/// Checks that this many tool calls are within the limit.
 pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
     if limit != 0 && calls > limit {
         return Err(Fault::new(

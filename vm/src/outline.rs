@@ -1,4 +1,4 @@
-//! The outermost parts of a frozen value, read without the rest: what previews are made of.
+//! Outline of a frozen value: its outermost parts, read without the rest, for previews.
 
 use crate::frozen::Frozen;
 use crate::heap::Heap;
@@ -6,22 +6,23 @@ use crate::value::Value;
 use ptc_bytecode::Datum;
 use std::ops::ControlFlow;
 
-/// What a value is, and how it begins.
+/// The kind and the beginning of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
-    /// `null`, `boolean`, `integer`, `number`, `string`, `array`, `object`, or `any` for what JSON has no word for.
+    /// Kind: `null`, `boolean`, `integer`, `number`, `string`, `array`, `object`, or `any` for values JSON does not
+    /// have.
     pub kind: &'static str,
-    /// Items or entries.
+    /// Number of items or entries.
     pub len: usize,
-    /// The first fields of a map and what they hold; names only, keys of other kinds are left out.
+    /// First fields of a map and the kinds of their values; only names, other keys are left out.
     pub fields: Vec<(String, &'static str)>,
-    /// The first items of a list.
+    /// First items of a list.
     pub items: Vec<Outline>,
 }
 
 impl Frozen {
-    /// So many items, and so many fields of the value and of each item. What it costs does not depend on how large
-    /// the value is.
+    /// Makes an outline with at most `items` items, and at most `fields` fields of the value and of each item. Its
+    /// cost does not depend on the size of the value.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};
@@ -42,7 +43,8 @@ impl Frozen {
         })
     }
 
-    /// The first items of a list as owned data, each unless it is larger than `bytes`; None for anything but a list.
+    /// Returns the first items of a list as owned data, None for each that is larger than `bytes`; None for
+    /// anything but a list.
     pub fn first_items(&self, count: usize, bytes: usize) -> Option<Vec<Option<Datum>>> {
         self.read(|heap, value| {
             if kind(value) != "array" {
@@ -55,8 +57,8 @@ impl Frozen {
 }
 
 impl Frozen {
-    /// Calls `each` with the items of a list as owned data, one after the other, until it breaks: there is never a copy of
-    /// more than one. False for anything but a list.
+    /// Calls `each` with the items of a list as owned data, one after the other, until it breaks: at most one item
+    /// is copied at a time. False for anything but a list.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};

@@ -1,4 +1,4 @@
-//! Walks a frozen value part by part, for hosts that measure or look through data.
+//! Walk through a frozen value part by part, for hosts that measure or inspect data.
 
 use crate::frozen::Frozen;
 use crate::heap::Heap;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
-    /// nil
+    /// The value nil.
     Nil,
     /// A boolean.
     Bool(bool),
     /// An integer of 64 bits.
     Int(i64),
-    /// A larger one: how many bytes it takes without its sign.
+    /// A larger integer, as its number of bytes without the sign.
     Big(usize),
     /// A float.
     Float(f64),
@@ -38,28 +38,27 @@ pub enum Part<'a> {
     Set(usize),
     /// A map of this many entries.
     Map(usize),
-    /// A function: how many bytes of source it was written in, about, and how many values it captured,
-    /// which follow.
+    /// A function: the approximate bytes of its source, and the number of captured values, which follow.
     Function(usize, usize),
-    /// A sequence without an end, an atom, or what a transducer remembers; what it holds follows.
+    /// An endless sequence, an atom, or the state of a transducer; its content follows.
     Other,
 }
 
-/// What is still to be walked.
+/// A value still to be walked.
 enum Frame {
     Items(Value, usize),
     Entries(Ref, usize),
     Members(Ref, usize),
     Captures(Ref, usize),
     One(Value),
-    /// The place is left.
+    /// End of the content of a place.
     Leave(Ref),
 }
 
 impl Frozen {
-    /// Walks the value and everything in it, depth first, until `each` breaks off; gives what it broke
-    /// off with. A part that is shared is met as often as it is reached, so a small value may have more
-    /// parts than anybody wants to count: break off in time.
+    /// Walks the value and everything in it, depth first, until `each` breaks; returns the break value. A shared
+    /// part is visited each time it is reached, so a small value may have an astronomical number of parts: break in
+    /// time.
     ///
     /// ```
     /// use ptc_bytecode::{Datum, Node};
@@ -138,10 +137,10 @@ impl<B, F: FnMut(Part<'_>) -> ControlFlow<B>> Walk<'_, F> {
                 (Part::Other, Some(Frame::One(heap.state(r))))
             }
             Value::State(_) => (Part::Other, None),
-            // The host measures what there is.
+            // The host measures actual content.
             Value::Veiled(_) => return self.value(heap.unveil(v)),
             Value::Exception(r) => return self.value(Value::Map(heap.exception_map(r))),
-            // A builder is finished before anybody sees it; the rest are no values.
+            // A builder is finished before it is visible; the rest are no values.
             _ => (Part::Nil, None),
         };
         self.frames.extend(frame);
@@ -191,7 +190,7 @@ impl<B, F: FnMut(Part<'_>) -> ControlFlow<B>> Walk<'_, F> {
         limbs.len() * 8 - top
     }
 
-    /// Name, parameters and the stretch of source its code came from: artifacts hold no text.
+    /// Returns the length of name, parameters and source span of a function: artifacts hold no text.
     fn source_bytes(&self, r: Ref) -> usize {
         let (module, function) = self.heap.closure_code(r);
         let Some(artifact) = self.modules.get(module as usize).map(|module| module.artifact()) else {

@@ -1,52 +1,51 @@
-//! What it takes to write a value out, known before anything is written.
+//! Price of writing a value out, known before anything is written.
 //!
-//! The price depends on the value alone: text, JSON and owned data of it cost the same. It is found by a
-//! walk over the value as writing would see it, in which shared parts count as often as they are met. The walk
-//! itself goes through a large shared part only once.
+//! The price depends on the value alone: text, JSON and owned data of it cost the same. A walk over the value computes
+//! it, in which shared parts count as often as they are met. The walk itself visits a large shared part only once.
 
 use crate::budget::STEPS;
 use crate::fault::Fault;
 use crate::heap::Heap;
 use crate::value::{Ref, RefMap, RefSet, Value};
 
-/// Bytes of text that one unit pays for.
+/// Bytes of text per unit.
 const TEXT_BYTES: u64 = 8;
 
-/// Units for the digits of one limb, about twenty. Measured so that a unit takes as long here as for other
+/// Units for the digits of one limb, about twenty digits. Measured so that a unit takes as long here as for other
 /// parts, some 20 ns.
 const LIMB_UNITS: usize = 40;
 
-/// Pairs of limbs that one unit pays for: the digits of long integers are found in the square of the length.
+/// Pairs of limbs per unit: computing the digits of long integers is quadratic in their length.
 const LIMB_PAIRS: usize = 48;
 
 /// Units for finding an element of a sorted collection.
 const SORTED_UNITS: u64 = 3;
 
-/// A collection that is being walked, and what comes next in it.
+/// A collection being walked, with the position of its next part.
 enum Frame {
     Items(Ref, usize),
     Entries(Ref, usize),
     Members(Ref, usize),
     One(Value),
-    /// A collection has been walked; units counted before it.
+    /// A collection was walked; holds the units counted before it.
     Done(Ref, u64),
-    /// What a place holds has been walked.
+    /// The content of a place was walked.
     Leave(Ref),
 }
 
-/// Collections of a lower price are walked again where they are met again: most values share none, and
-/// remembering takes longer than that.
+/// Price below which a collection is walked again each time it is met: most values share none, and remembering
+/// takes longer than that.
 const REMEMBERED: u64 = 64;
 
-/// Vectors of up to this length are looked through for leaves alone first.
+/// Maximum length of a vector that is first checked for leaves alone.
 const SMALL: usize = 16;
 
-/// Parts of the largest value that [`Heap::is_flat`] may be told of: a record, its keys and its values.
+/// Maximum parts of a value for which [`Heap::is_flat`] is true: a record, its keys and its values.
 pub const FLAT_PARTS: u64 = 2 * SMALL as u64 + 1;
 
 impl Heap {
-    /// Units of work that writing a value takes in any format; None if they are more than `most`. Faults
-    /// when the run is cancelled meanwhile.
+    /// Computes the units for writing a value in any format; None if they exceed `most`. Faults if the run is
+    /// cancelled meanwhile.
     pub fn text_price(&self, v: Value, most: u64) -> Result<Option<u64>, Fault> {
         let v = self.unveil(v);
         if let Some(units) = self.leaf_price(v).or_else(|| self.small_price(v)) {
@@ -66,8 +65,8 @@ impl Heap {
         Ok(Some(walk.units).filter(|units| *units <= most))
     }
 
-    /// True for a record or a short vector whose parts are leaves: its price is a unit for each of at most [`FLAT_PARTS`]
-    /// parts, and the length of its text.
+    /// True for a record or a short vector whose parts are leaves: its price is a unit for each of at most
+    /// [`FLAT_PARTS`] parts, and the length of its text.
     pub fn is_flat(&self, v: Value) -> bool {
         let flat = |cells: &[Value]| cells.iter().all(|cell| is_light(*cell));
         match v {
@@ -83,7 +82,7 @@ impl Heap {
         }
     }
 
-    /// The price of what is no collection.
+    /// Returns the price of a value that is no collection.
     #[inline]
     fn leaf_price(&self, v: Value) -> Option<u64> {
         Some(match v {
@@ -97,13 +96,13 @@ impl Heap {
             | Value::Tool(r)
             | Value::Regex(r) => 1 + self.text_bytes_len(r) as u64 / TEXT_BYTES,
             Value::Big(r) => self.digits_price(r).saturating_add(1),
-            // Values behind a veil are written as well.
+            // Veiled values are written as well.
             Value::Veiled(_) => return self.leaf_price(self.unveil(v)),
             _ => 1,
         })
     }
 
-    /// The price of a record or a short vector of leaves, as most results are: it needs no frames.
+    /// Returns the price of a record or a short vector of leaves, as most results are: it needs no frames.
     fn small_price(&self, v: Value) -> Option<u64> {
         match v {
             Value::Map(r) => {
@@ -121,7 +120,7 @@ impl Heap {
         }
     }
 
-    /// The price of cells of a space, if all are leaves.
+    /// Returns the price of cells of a space, if all are leaves.
     #[inline]
     fn leaves_price(&self, cells: &[Value], space: u32) -> Option<u64> {
         let mut price = 0_u64;
@@ -134,18 +133,18 @@ impl Heap {
         Some(price)
     }
 
-    /// Units of work that writing the digits of a large integer takes.
+    /// Returns the units for writing the digits of a large integer.
     pub(crate) fn digits_price(&self, r: Ref) -> u64 {
         digits_price(self.big_len(r)) as u64
     }
 
-    /// Charges for turning an integer of that many limbs into digits, or back.
+    /// Charges for converting an integer of that many limbs to digits, or back.
     pub fn charge_digits(&self, limbs: usize) {
         self.charge(digits_price(limbs).saturating_mul(STEPS as usize));
     }
 }
 
-/// Whether writing a value takes no more than its text is long.
+/// True if writing a value is proportional to the length of its text.
 #[inline]
 fn is_light(v: Value) -> bool {
     !matches!(
@@ -170,7 +169,7 @@ struct Walk<'h> {
     frames: Vec<Frame>,
     /// Prices of collections that have been walked.
     known: RefMap<Ref, u64>,
-    /// Places that are being walked: they may hold what leads back to them.
+    /// Places being walked, to detect content that refers back to them.
     inside: RefSet<Ref>,
 }
 
@@ -205,7 +204,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Units for finding the elements of a map or a set: each is looked up from the top of a tree where they are sorted.
+    /// Returns the units for finding the elements of a map or a set: in a sorted one, each is looked up from the
+    /// top of the tree.
     fn finding_price(&self, r: Ref, len: usize) -> u64 {
         if self.heap.sorted_order(r).is_some() { (len as u64).saturating_mul(SORTED_UNITS) } else { 0 }
     }
@@ -227,7 +227,7 @@ impl Walk<'_> {
                     let depth = self.frames.len();
                     self.value(self.heap.import(space, *cell));
                     if self.frames.len() > depth {
-                        // What is inside comes first, so that as many frames wait as the value is deep.
+                        // Inner collections come first, so that at most as many frames wait as the value is deep.
                         self.frames.insert(depth, Frame::Items(r, next));
                         return;
                     }
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(heap.text_price(value, 100_000).unwrap(), None);
         let shared = heap.new_vec(&[value; 3]).unwrap();
         assert_eq!(heap.text_price(shared, u64::MAX).unwrap(), Some(u64::MAX), "there is no larger number");
-        // What is shared is walked once, so its price is found at once.
+        // Shared parts are walked once, so the price is found at once.
         let mut value = Value::Int(1);
         for _ in 0..50 {
             value = heap.new_vec(&[value, value]).unwrap();

@@ -1,4 +1,4 @@
-//! Results of earlier programs, as `*1`, `*2` and `*3` find them.
+//! Earlier results: the values of `*1`, `*2` and `*3`.
 
 use crate::fault::{Fault, Stop};
 use crate::frozen::Frozen;
@@ -9,15 +9,15 @@ use std::sync::Arc;
 /// The result of an earlier program.
 #[derive(Clone, Debug)]
 pub enum Remembered {
-    /// The value.
+    /// The value of the result.
     Value(Frozen),
-    /// Nothing of it was kept, and why: reading it is a fault that says so. A part in its place would be counted and summed
-    /// as if it were all.
+    /// A result that was not kept, with the reason: reading it is a fault that states it. A partial value would be
+    /// counted and summed as if it were complete.
     Gap(Arc<str>),
 }
 
 impl Remembered {
-    /// The value, if it was kept.
+    /// Returns the value, if it was kept.
     pub fn value(&self) -> Option<&Frozen> {
         match self {
             Remembered::Value(value) => Some(value),
@@ -32,7 +32,7 @@ impl From<Frozen> for Remembered {
     }
 }
 
-/// The `nth` result before this program, as `*1`, `*2` and `*3` count them. Faults if it was not kept.
+/// Returns the `nth` earlier result, as `*1`, `*2` and `*3` count. Faults if it was not kept.
 pub(crate) fn earlier(history: &[Value; 3], gaps: &[Option<Arc<str>>; 3], nth: u8) -> Result<Value, Stop> {
     match &gaps[nth as usize - 1] {
         Some(why) => Err(not_kept(nth, why).into()),

@@ -1,5 +1,4 @@
-//! What a collection must keep: exactly the registers that can still be read, and the tables of
-//! the run.
+//! Roots of a collection: exactly the registers that may still be read, and the tables of the run.
 
 use crate::collect::Collector;
 use crate::fault::{Fault, Stop, StopKind};
@@ -8,8 +7,8 @@ use crate::machine::{State, Vm, WINDOW};
 use crate::value::Value;
 
 impl Vm {
-    /// What `make` gives for a run whose current instruction is done but for its result; collects as
-    /// often as `make` asks for room.
+    /// Runs `make` for a run whose current instruction is done except for its result; collects as often as `make`
+    /// requests room.
     pub(crate) fn with_room<T>(&mut self, make: impl Fn(&mut Vm) -> Result<T, Stop>) -> Result<T, Fault> {
         loop {
             match make(self).map_err(Stop::into_kind) {
@@ -23,20 +22,20 @@ impl Vm {
         }
     }
 
-    /// Collects for an instruction that stopped for want of room and waits to be run again, then makes
-    /// sure that what it asked for fits. Any other reason to stop is the fault.
+    /// Collects for an instruction that stopped for want of room and will be run again, then makes sure that its
+    /// request fits. Any other reason to stop is the fault.
     pub(crate) fn make_room(&mut self, stop: Stop) -> Result<(), Fault> {
         let (cells, text) = match stop.into_kind() {
             StopKind::Fault(fault) => return Err(fault),
             StopKind::Room { cells, text } => (cells, text),
         };
         self.collect_frames(false);
-        // Collecting costs no fuel but time, and where little is free there is a collection for every few objects.
+        // Collecting costs time instead of fuel, and with little room free there is a collection for every few objects.
         self.heap.look_at_clock()?;
         self.heap.collected_for(cells, text)?;
-        // An operation of several steps asks for one of them at a time, and what it made before is
-        // garbage when it is run again. If it asks twice from the same place with the same fuel, it
-        // gets twice as much, until it succeeds or may have all there is.
+        // An operation of several steps requests room for one at a time, and its earlier work is garbage when it is
+        // run again. A second request from the same place with the same fuel gets twice as much, until the
+        // operation succeeds or has all the room there is.
         let place = (self.budget.remaining(), self.current.pc, self.frames.len());
         let asked = cells + text / size_of::<Value>();
         let before = self.room_asked.replace((place, asked));
@@ -50,29 +49,29 @@ impl Vm {
         Ok(())
     }
 
-    /// Collects a run that waits for an answer or for branches.
+    /// Collects a run that waits for a reply or for branches.
     pub(crate) fn collect_resting(&mut self) {
         self.collect_frames(true);
     }
 
-    /// A collection nobody asked for: the test mode.
+    /// Collects without need, in the test mode.
     pub(crate) fn collect_for_stress(&mut self) -> Result<(), Fault> {
         self.collect_frames(false);
         self.heap.collected_for(0, 0)
     }
 
-    /// Collects. `current_done` says whether the current instruction is done but for its result.
+    /// Collects. `current_done` is true if the current instruction is done except for its result.
     pub(crate) fn collect_frames(&mut self, current_done: bool) {
         self.collect_with(current_done, |_| {});
     }
 
-    /// Collects, with roots that are not this run's.
+    /// Collects, with further roots from outside this run.
     pub(crate) fn collect_with(&mut self, current_done: bool, show_others: impl FnOnce(&mut Collector<'_>)) {
         let Vm { heap, stack, wide, frames, current, modules, defs, data, history, state, output, .. } = self;
         let incoming = output.incoming.as_ref().and_then(|frozen| heap.known_as(frozen.space()));
         let mut collector = heap.collect();
         show_others(&mut collector);
-        // A native was given it and has not been run again yet.
+        // Data for a native that has not been run again yet.
         incoming.into_iter().for_each(|id| collector.keep_space(id));
         let top = frames.len();
         // A branch that has not made its first call, or only waited for a tool, has no frame.

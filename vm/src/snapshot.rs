@@ -1,11 +1,10 @@
-//! A suspended run as bytes, with any number of tool calls in flight, and back.
+//! Snapshots: a suspended run as bytes, with any number of tool calls in flight, and back.
 //!
-//! A snapshot holds the reachable graph once, children before parents, so that sharing is kept and
-//! loading needs no recursion. Code travels as artifacts, granted data by name: whoever loads a
-//! snapshot grants the same data again. Constants are named by their place among those of their
-//! module, so that they are the same objects again: comparing an object with itself costs nothing. Loaded bytes are untrusted: artifacts are verified, every
-//! object is built by the ordinary constructors, and frames must stand at instructions that can
-//! wait.
+//! A snapshot holds the reachable graph once, children before parents, so that sharing is kept and loading needs no
+//! recursion. Code is stored as artifacts, granted data by name: the host that loads a snapshot grants the same data
+//! again. Constants are stored by their index in their module, so that they are the same objects again: comparing an
+//! object with itself is free. Loaded bytes are untrusted: artifacts are verified, every object is built by the
+//! ordinary constructors, and frames must be at instructions that can wait.
 
 mod graph;
 mod image;
@@ -21,7 +20,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 const MAGIC: [u8; 4] = *b"PTCS";
 const VERSION: u16 = 7;
-/// Magic, version, instruction set, hash of the body.
+/// Length of magic, version, instruction set and hash of the body.
 const HEADER: usize = 4 + 2 + 32 + 32;
 
 /// Puts a header before a body.
@@ -35,7 +34,7 @@ fn seal(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Checks the header and gives the body.
+/// Checks the header and returns the body.
 fn open(bytes: &[u8]) -> Result<&[u8], Fault> {
     let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| invalid("it is cut short"))?;
     if header[..4] != MAGIC {
@@ -54,15 +53,15 @@ fn open(bytes: &[u8]) -> Result<&[u8], Fault> {
 }
 
 impl Space {
-    /// A number that tells whether two spaces hold the same data, laid out the same; for the same data it is the
-    /// same in every process.
+    /// Computes a number that tells whether two spaces hold the same data in the same layout; equal data gives the
+    /// same number in every process.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.text.hash(&mut hasher);
         let mut cells = self.cells.iter();
         while let Some(cell) = cells.next() {
             cell.fingerprint(&mut hasher);
-            // Where entries stand in a table depends on the secret of the process.
+            // The positions of entries in a table depend on the secret of the process.
             if let Value::TableHead(counts) = cell {
                 let (slots, known) = counts.get();
                 (slots, known).hash(&mut hasher);
@@ -92,8 +91,8 @@ impl Value {
 }
 
 impl Heap {
-    /// Whether a reference from outside names an object of its kind. Payload cells never hold
-    /// heads, so a head of the right kind is an object made by a constructor.
+    /// True if a reference from outside refers to an object of its kind. Payload cells never hold heads, so a head
+    /// of the right kind is an object made by a constructor.
     fn is_sound(&self, value: Value) -> bool {
         let Some(r) = value.reference() else { return true };
         let Some(space) = self.attached(r.space()) else { return false };
@@ -116,7 +115,7 @@ impl Heap {
         ) || self.is_hashed(value, r, *head)
     }
 
-    /// Large maps and sets have one head; how many entries they list tells which it is.
+    /// Tells large maps and sets, which share one head, apart by their number of listed entries.
     fn is_hashed(&self, value: Value, r: Ref, head: Value) -> bool {
         let Value::HashHead(counts) = head else { return false };
         let (_, used) = counts.get();
@@ -129,7 +128,7 @@ impl Heap {
         }
     }
 
-    /// A part of a vector as [`Heap::slice_parts`] gives it; None if there is no such part.
+    /// Makes a part of a vector from the result of [`Heap::slice_parts`]; None if there is no such part.
     fn new_slice(&mut self, whole: Value, start: u32, len: u32) -> Option<Result<Value, Stop>> {
         let Value::Vector(r) = whole else { return None };
         let is_whole = matches!(self.head(r), Value::FlatHead { .. } | Value::TrieHead(_));
@@ -143,7 +142,7 @@ impl Heap {
         }))
     }
 
-    /// A small map of the vector of its keys and its values; None if they do not fit.
+    /// Makes a small map from the vector of its keys and its values; None if they do not fit.
     fn new_shaped(&mut self, parts: &[Value]) -> Option<Result<Value, Stop>> {
         let (Value::Vector(keys), values) = parts.split_first()? else { return None };
         let names = self.vec_items(*keys);
@@ -153,7 +152,7 @@ impl Heap {
         let is_flat = matches!(self.head(*keys), Value::FlatHead { .. });
         let is_name = |key: &Value| matches!(key, Value::Str(_) | Value::Keyword(_));
         let differs = |i: usize| !names[..i].iter().any(|known| self.exact(*known, names[i]));
-        // Only a small number of keys can be compared with each other, and only if each comparison is short.
+        // Only few keys can be compared with each other, and only if each comparison is short.
         if is_flat && names.len() <= SMALL && names.iter().all(is_name) && (0..names.len()).all(differs) {
             return Some(self.new_record(*keys, values));
         }

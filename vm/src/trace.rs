@@ -1,27 +1,27 @@
-//! The calls that led to a fault. They are looked at when the fault ends the run, never before.
+//! Call traces of faults. They are computed when the fault ends the run, never before.
 
 use crate::machine::{Frame, Vm};
 use crate::value::Value;
 use ptc_bytecode::{CallFrame, Op, Trace};
 
-/// What a frame is to whoever reads about it.
+/// The role of a frame for readers.
 enum Role<'a> {
-    /// A part of the core library, by the name programs know it under.
+    /// A part of the core library, by the name programs know.
     Library(Option<&'a str>),
     /// A function of the program.
     Program(Option<&'a str>),
-    /// An export of a prelude, or a function of an earlier program: its code is not in the source that is shown.
+    /// An export of a prelude, or a function of an earlier program: its code is not in the displayed source.
     Elsewhere(Option<&'a str>),
-    /// A part of a prelude that works for one of its exports.
+    /// A helper of a prelude that works for one of its exports.
     Helper,
 }
 
 impl Vm {
-    /// Adds the calls that are under way around those of `trace`.
+    /// Adds the calls under way around those of `trace`.
     pub(crate) fn trace(&self, trace: &mut Trace) {
         let frames: Vec<&Frame> = std::iter::once(&self.current).chain(self.frames.iter().rev()).collect();
         let mut next = 0;
-        // Where it happened the library may be at work, for the program or for somebody else.
+        // The library may be active at the place of the fault, for the program or for other code.
         let (_, index, place) = self.caller(&frames, &mut next);
         if let (Some(Role::Program(_)), None, true) = (place, trace.index, trace.inner.is_empty()) {
             trace.index = index;
@@ -34,7 +34,7 @@ impl Vm {
             };
             let mut site = next;
             let (by, index, caller) = self.caller(&frames, &mut site);
-            // The program itself, and what a branch began with, were called by nobody.
+            // The program itself, and the first call of a branch, have no caller.
             let Some(caller) = caller else { return };
             let span = match caller {
                 Role::Program(_) => frames.get(site).and_then(|frame| self.span_of(frame)),
@@ -49,8 +49,8 @@ impl Vm {
         }
     }
 
-    /// Goes from `next` over frames of the library to the one that called it: the name it called, the element it was at, and
-    /// what it is.
+    /// Walks from `next` over frames of the library to its caller; returns the name it called, the element it was
+    /// at, and its role.
     fn caller<'a>(
         &'a self,
         frames: &[&Frame],
@@ -93,7 +93,8 @@ impl Vm {
         self.modules.get(frame.module as usize)?.module.block(frame.block).span_at(frame.pc as usize)
     }
 
-    /// The element of the innermost loop that a frame is in, counted from 0; None outside of loops, and for what is no vector.
+    /// Returns the index of the element in the innermost loop of a frame, from 0; None outside loops, and for
+    /// anything but a vector.
     fn index_at(&self, frame: &Frame) -> Option<u64> {
         let block = self.modules.get(frame.module as usize)?.module.block(frame.block);
         let iter = block.ops.get(frame.pc as usize..)?.iter().find_map(|op| match op {

@@ -1,4 +1,4 @@
-//! Values across heaps: to and from owned data, out into a frozen space, and in from another heap.
+//! Transfer of values across heaps: to and from owned data, out into a frozen space, and in from another heap.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::value::{
     set_cells,
 };
 
-/// What is still to be written of a collection.
+/// The rest of a collection to be written.
 enum Frame {
     Items {
         v: Value,
@@ -33,14 +33,14 @@ enum Frame {
         len: u32,
     },
     After(Value),
-    /// What was behind a veil is written.
+    /// End of a veiled value.
     Veil,
-    /// What an atom or a volatile held is written.
+    /// End of the content of an atom or a volatile.
     Leave(Ref),
 }
 
 impl Heap {
-    /// An owned copy. Faults `output_exceeded` past `limit` bytes.
+    /// Copies to owned data. Faults `output_exceeded` past `limit` bytes.
     pub fn to_datum(&self, v: Value, limit: usize) -> Result<Datum, Fault> {
         let (nodes, veiled) = self.to_marked_nodes(&[v], limit)?;
         let datum = Datum::new(nodes)
@@ -48,7 +48,7 @@ impl Heap {
         Ok(if veiled.is_empty() { datum } else { datum.with_veiled(veiled) })
     }
 
-    /// Values side by side as owned data of up to `limit` bytes together, and where veiled ones end.
+    /// Copies values side by side to owned data of up to `limit` bytes together, and lists where veiled ones end.
     pub(crate) fn to_marked_nodes(
         &self,
         values: &[Value],
@@ -67,7 +67,7 @@ impl Heap {
         Ok((writer.nodes, writer.veiled))
     }
 
-    /// A value from a scalar node; nil from a collection.
+    /// Makes a value from a scalar node; nil from a collection.
     pub(crate) fn new_leaf(&mut self, node: &Node) -> Result<Value, Stop> {
         match node {
             Node::Nil | Node::Vector(_) | Node::Map(_) | Node::Set(_) => Ok(Value::Nil),
@@ -84,7 +84,7 @@ impl Heap {
                     Err(Fault::new(Code::InvalidData, "a large integer is not written in digits").into())
                 }
             },
-            // What has no data form comes back as the text it was printed as.
+            // A value without data form comes back as its printed text.
             Node::Str(s) | Node::Opaque(s) => self.new_str(s),
             Node::Keyword(s) => self.new_keyword(s),
             Node::Symbol(s) => self.new_symbol(s),
@@ -92,7 +92,7 @@ impl Heap {
         }
     }
 
-    /// A value from owned data.
+    /// Makes a value from owned data.
     pub fn from_datum(&mut self, datum: &Datum) -> Result<Value, Stop> {
         let (mut cells, mut text) = (0usize, 0usize);
         for node in datum.nodes() {
@@ -141,7 +141,7 @@ impl Heap {
         Ok(stack.pop().unwrap_or(Value::Nil))
     }
 
-    /// A map, with the keys of the last one if they are the same.
+    /// Makes a map, with the keys of the previous one if they are equal.
     fn map_like(&mut self, items: &[Value], last_keys: &mut Option<Ref>) -> Result<Value, Stop> {
         if let Some(keys) = *last_keys
             && self.vec_len(keys) * 2 == items.len()
@@ -155,7 +155,7 @@ impl Heap {
         Ok(map)
     }
 
-    /// Whether key `i` of a record is this name. Other keys may be deep, and are not compared.
+    /// True if key `i` of a record is this name. Other keys may be deep, and are not compared.
     fn is_same_name(&self, keys: Ref, i: usize, key: Value) -> bool {
         match (self.vec_get(keys, i), key) {
             (Some(Value::Keyword(known)), Value::Keyword(r)) | (Some(Value::Str(known)), Value::Str(r)) => {
@@ -165,9 +165,9 @@ impl Heap {
         }
     }
 
-    /// Copies what `roots` lead to in the own arena into a new frozen space, with the values of atoms and volatiles in
-    /// their stead, and makes the roots relative to it ([`Heap::import`] them once it is attached). Attached spaces that are still
-    /// referred to become its dependencies. `modules` are those of this run.
+    /// Copies the objects in the own arena that `roots` lead to into a new frozen space, with atoms and volatiles
+    /// replaced by their values, and makes the roots relative to it ([`Heap::import`] them once it is attached).
+    /// Attached spaces that are still referred to become its dependencies. `modules` are those of this run.
     pub(crate) fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = Space { veils: self.veils, sealed: self.firewall, ..Space::default() };
         let mut deps: HashMap<u32, u32> = HashMap::new();
@@ -202,20 +202,20 @@ impl Heap {
         Arc::new(space)
     }
 
-    /// Whether a value leads to an atom or a volatile of this run.
+    /// True if a value leads to an atom or a volatile of this run.
     pub fn has_places(&self, v: Value) -> bool {
         Plan::new(self, &[v], |id| id == 0).has_places
     }
 
-    /// Bytes of the own arena that `roots` keep alive.
+    /// Returns the bytes of the own arena that `roots` keep alive.
     pub fn reach(&self, roots: &[Value]) -> usize {
         let plan = Plan::new(self, roots, |id| id == 0);
         plan.cells * CELL_BYTES + plan.text
     }
 
-    /// Copies a value of another heap. `spaces` gives this heap's number (0 for its own arena) of a
-    /// space of `child`, or None for one that is to be copied, as the child's own arena always is;
-    /// `modules` gives this run's number of a module of the child's.
+    /// Copies a value of another heap. `spaces` returns this heap's number (0 for its own arena) of a space of
+    /// `child`, or None for one to be copied, as the child's own arena always is; `modules` returns this run's
+    /// number of a module of the child's.
     pub(crate) fn copy_in(
         &mut self,
         child: &Heap,
@@ -239,7 +239,7 @@ struct DatumWriter<'h> {
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     veiled: Vec<u32>,
-    /// Places that are being written: the only values that can lead back to themselves.
+    /// Places being written: the only values that can lead back to themselves.
     inside: RefSet<Ref>,
     bytes: usize,
     limit: usize,
@@ -347,15 +347,15 @@ impl DatumWriter<'_> {
     }
 }
 
-/// Which objects will be copied, in order, and where each goes from the start of the copy.
+/// The objects to be copied, in order, with their offsets from the start of the copy.
 struct Plan {
     order: Vec<Ref>,
-    /// By cell of the own arena, one more than the place; zeroed memory is not touched until used.
+    /// Offset plus one, by cell of the own arena; zeroed memory is not touched until used.
     own: Vec<u32>,
     others: RefMap<Ref, u32>,
     cells: usize,
     text: usize,
-    /// Whether atoms or volatiles are among the objects.
+    /// True if atoms or volatiles are among the objects.
     has_places: bool,
     leaving: Leaving,
 }
@@ -365,7 +365,7 @@ impl Plan {
         Plan::with(heap, roots, copied, Leaving::default())
     }
 
-    /// A plan in which values go in the stead of places.
+    /// Makes a plan in which places are replaced by their values.
     fn with(heap: &Heap, roots: &[Value], copied: impl Fn(u32) -> bool, leaving: Leaving) -> Plan {
         let mut plan = Plan {
             order: Vec::new(),
@@ -390,7 +390,7 @@ impl Plan {
         plan
     }
 
-    /// Where the copy of an object goes, if it is copied.
+    /// Returns the offset of the copy of an object, if it is copied.
     #[inline]
     fn place(&self, r: Ref) -> Option<usize> {
         match r.space() {
@@ -474,7 +474,7 @@ mod tests {
         out
     }
 
-    /// `[{:a 1 "b" [2.5 nil]} … #{:a}]`, with a large map at the end.
+    /// Returns `[{:a 1 "b" [2.5 nil]} … #{:a}]`, with a large map at the end.
     fn sample() -> Datum {
         let mut nodes = Vec::new();
         for i in 0..3 {
@@ -513,7 +513,7 @@ mod tests {
 
     #[test]
     fn frozen_spaces_lead_to_each_other() {
-        // Three turns of a session, each referring to what the one before left.
+        // Three turns of a session, each referring to values of the previous one.
         let mut modules = Vec::new();
         let mut first = Heap::unbounded();
         let mut roots = [first.from_datum(&sample()).unwrap()];

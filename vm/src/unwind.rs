@@ -1,4 +1,4 @@
-//! From a fault to the `try` that catches it.
+//! Unwinding from a fault to the `try` that catches it.
 
 use crate::fault::Fault;
 use crate::machine::{Frame, State, Vm, WINDOW};
@@ -6,7 +6,7 @@ use crate::value::Value;
 use ptc_bytecode::Op;
 
 impl Vm {
-    /// Goes on where the innermost `try` catches this fault; where none may, the run is over.
+    /// Continues where the innermost `try` catches this fault; if none may, the run ends.
     pub(crate) fn unwind(&mut self, fault: Fault) -> Result<(), Fault> {
         let thrown = self.thrown.take();
         let catcher = match fault.is_catchable() {
@@ -22,11 +22,11 @@ impl Vm {
             };
             return Err(self.end_with(fault));
         };
-        // The place in the program is looked for, which may be far below in code that is not its own.
+        // Finding the place in the program may take many steps, through code that is not its own.
         let below = self.frames.iter().rev().take_while(|frame| frame.module != self.entry).count();
         self.heap.charge(below);
         let fault = self.explain(fault).at(self.user_span());
-        // The instruction's work is paid for, though it came to nothing.
+        // The instruction's work is paid for, although it failed.
         self.heap.pay_last(&mut self.budget);
         self.leave_frames(depth);
         let exception = match thrown {
@@ -41,7 +41,7 @@ impl Vm {
         Ok(())
     }
 
-    /// Where an exception goes and the run goes on, if this frame waits in a `try`.
+    /// Returns the register for an exception and the place to continue, if this frame waits in a `try`.
     fn catcher(&self, frame: &Frame) -> Option<(u8, u32)> {
         let block = self.modules.get(frame.module as usize)?.module.block(frame.block);
         match block.ops.get(frame.pc as usize)? {
@@ -50,7 +50,7 @@ impl Vm {
         }
     }
 
-    /// Goes back to a frame that waits.
+    /// Returns to a waiting frame.
     fn leave_frames(&mut self, depth: usize) {
         let mut wide = self.wide.len();
         for frame in self.frames[depth + 1..].iter().chain([&self.current]) {

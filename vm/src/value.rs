@@ -1,7 +1,7 @@
-//! Every kind of value: how it is laid out, made, read, compared, hashed and printed.
+//! Values of every kind: layout, construction, access, comparison, hashing and printing.
 //!
-//! All of it is methods of [`Heap`](crate::heap::Heap), by topic in the files below. Nothing here
-//! recurses on data, since data may be nested deeper than a Rust stack.
+//! All of it is methods of [`Heap`](crate::heap::Heap), by topic in the files below. Nothing here recurses on data,
+//! since data may be nested deeper than a Rust stack.
 
 mod base;
 mod builder;

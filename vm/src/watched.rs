@@ -1,64 +1,65 @@
-//! Fields that a program looks up, and whether any map had them: one that none had is most often misspelt.
+//! Watched fields: fields that a program looks up, and whether any map had them. A field that no map had is most often
+//! misspelt.
 //!
-//! Looking a field up in maps of one shape again and again is the quick way, which says nothing here. It only finds
-//! what has been found before in that shape, so nothing is missed. All that is kept is the same in whichever
-//! order it came, and however often: whatever is computed in parallel, or again after a collection, leaves the same.
+//! Looking a field up repeatedly in maps of one shape takes a quick path, which records nothing here. It only finds
+//! fields that were found before in that shape, so nothing is missed. The recorded facts do not depend on the order or
+//! number of lookups: parallel work, or work repeated after a collection, gives the same result.
 
 use ptc_bytecode::{Span, likeness, nearest};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// The most fields that are watched: as many as bits in a word.
+/// Maximum watched fields: as many as bits in a word.
 pub const MAX_WATCHED: usize = 64;
 
-/// Keys of a map that are looked at, and those that are told.
+/// Maximum keys of a map that are inspected; `MAX_TOLD` bounds those shown.
 pub(crate) const MAX_KEYS: usize = 64;
 const MAX_TOLD: usize = 8;
 
-/// Different maps without the field that are looked at.
+/// Maximum different maps without the field that are inspected.
 const MAX_MAPS: usize = 16;
 
-/// The longest name that is watched or told, in bytes.
+/// Maximum length of a name that is watched or shown, in bytes.
 pub(crate) const MAX_NAME: usize = 64;
 
 /// A field to watch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WatchedField {
-    /// Without the colon of a keyword.
+    /// Name, without the colon of a keyword.
     pub name: Box<str>,
-    /// Whether the program writes it as a keyword.
+    /// True if the program writes it as a keyword.
     pub is_keyword: bool,
-    /// Where the program looks it up.
+    /// Place where the program looks it up.
     pub span: Span,
 }
 
 /// A field that was looked up and never found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MissedField {
-    /// The field.
+    /// Field that was looked up.
     pub field: WatchedField,
-    /// The key most like it in the maps that did not have it, as programs write it.
+    /// Most similar key in the maps without the field, as programs write it.
     pub near: Option<Box<str>>,
     /// Some keys of such a map.
     pub keys: Vec<Box<str>>,
 }
 
-/// The fields that are watched, and what is known of them.
+/// The watched fields, and the facts recorded about them.
 #[derive(Clone, Default)]
 pub(crate) struct Watched {
     fields: Arc<[WatchedField]>,
     seen: Seen,
-    /// One bit for every field that was not found yet, by [`bit`] of its name: most names are told apart by it.
+    /// One bit for every field not found yet, by [`bit`] of its name, which tells most names apart.
     waiting: u64,
 }
 
-/// What a run, or a branch of it, saw of the fields by number.
+/// The lookups of watched fields, by number, in a run or a branch of it.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Seen {
-    /// Those that were found, as bits.
+    /// Fields that were found, as bits.
     found: u64,
-    /// Those that were not, of maps that have other keys. Most runs have none.
+    /// Fields that were missing in maps with other keys. Most runs have none.
     missed: Vec<(u8, Missed)>,
 }
 
@@ -66,7 +67,7 @@ pub(crate) struct Seen {
 struct Missed {
     near: Option<Box<str>>,
     keys: Vec<Box<str>>,
-    /// Tells maps apart by their keys.
+    /// Fingerprints of the keys of the inspected maps.
     maps: Vec<u64>,
 }
 
@@ -79,7 +80,7 @@ impl Watched {
         watched
     }
 
-    /// As a branch starts with it.
+    /// Returns the initial state for a branch.
     pub fn of_branch(&self) -> Watched {
         self.clone()
     }
@@ -96,7 +97,7 @@ impl Watched {
         self.seen
     }
 
-    /// Adds what was seen elsewhere.
+    /// Adds the lookups of another run or branch.
     pub fn add(&mut self, seen: Seen) {
         self.seen.found |= seen.found;
         for (at, missed) in seen.missed {
@@ -127,12 +128,12 @@ impl Watched {
         }
     }
 
-    /// Whether some field was not found yet.
+    /// True if some field was not found yet.
     pub fn is_waiting(&self) -> bool {
         self.waiting != 0
     }
 
-    /// The number of the field with this name, unless it was found already.
+    /// Returns the number of the field with this name, unless it was found already.
     pub fn waits_for(&self, name: &str) -> Option<usize> {
         if self.waiting & bit(name) == 0 {
             return None;
@@ -141,13 +142,13 @@ impl Watched {
         (self.seen.found >> at & 1 == 0).then_some(at)
     }
 
-    /// A map had the field.
+    /// Records that a map had the field.
     pub fn found(&mut self, at: usize) {
         self.seen.found |= 1 << at;
         self.wait();
     }
 
-    /// A map had only these keys, of which some are keywords.
+    /// Records that a map had only these keys, with true for each keyword.
     pub fn missed(&mut self, at: usize, keys: &[(&str, bool)]) {
         let mut hasher = DefaultHasher::new();
         keys.hash(&mut hasher);
@@ -171,13 +172,13 @@ impl Watched {
         self.waiting = not_found.fold(0, |bits, (_, field)| bits | bit(&field.name));
     }
 
-    /// Places of the fields that were found.
+    /// Returns the places of the fields that were found.
     pub fn found_places(&self) -> Vec<Span> {
         let found = self.fields.iter().enumerate().filter(|(at, _)| self.seen.found >> at & 1 == 1);
         found.map(|(_, field)| field.span).collect()
     }
 
-    /// Fields that were looked up in maps that have other keys, and found in none.
+    /// Returns the fields that were looked up in maps with other keys, and found in none.
     pub fn never_found(&self) -> Vec<MissedField> {
         let mut all: Vec<MissedField> = Vec::new();
         for (at, missed) in &self.seen.missed {
@@ -193,7 +194,7 @@ impl Watched {
 }
 
 impl Seen {
-    /// Whether it could have been written by a run: a file may say anything.
+    /// True if a run could have written it: a file may claim anything.
     pub fn is_sound(&self) -> bool {
         self.missed.len() <= MAX_WATCHED
             && self.missed.iter().all(|(_, missed)| {
@@ -203,25 +204,25 @@ impl Seen {
             })
     }
 
-    /// What it holds besides itself.
+    /// Returns the bytes it holds besides itself.
     pub fn bytes(&self) -> usize {
         self.missed.len() * MAX_TOLD * MAX_NAME
     }
 }
 
-/// One of 64 bits for a name.
+/// Returns one of 64 bits for a name.
 fn bit(name: &str) -> u64 {
     let (first, last) = (name.as_bytes().first(), name.as_bytes().last());
     let sum = name.len() * 31 + usize::from(*first.unwrap_or(&0)) * 7 + usize::from(*last.unwrap_or(&0));
     1 << (sum % 64)
 }
 
-/// A key as programs write it, without its colon or quotes.
+/// Returns a key as programs write it, without its colon or quotes.
 fn bare(key: &str) -> &str {
     key.strip_prefix(':').unwrap_or_else(|| key.trim_matches('"'))
 }
 
-/// Which watched fields runs on several machines found.
+/// The watched fields that runs on several machines found.
 ///
 /// ```
 /// use ptc_vm::Lookups;
@@ -231,7 +232,7 @@ fn bare(key: &str) -> &str {
 pub struct Lookups(Option<Box<Watched>>);
 
 impl Lookups {
-    /// Adds what runs on a machine found. All of them watch the same fields.
+    /// Adds the findings of runs on a machine. All of them watch the same fields.
     pub(crate) fn add(&mut self, watched: Option<&Watched>) {
         match (&mut self.0, watched) {
             (_, None) => {}
@@ -241,7 +242,7 @@ impl Lookups {
         }
     }
 
-    /// Fields that none of them found.
+    /// Returns the fields that none of them found.
     pub fn missed(&self) -> Vec<MissedField> {
         self.0.as_ref().map(|watched| watched.never_found()).unwrap_or_default()
     }

@@ -1,26 +1,25 @@
-//! Counters of work: what one operation may do, and what the instruction under way has to pay for.
+//! Counters of work: the bound of one operation, and the charges of the current instruction.
 
 use crate::fault::Fault;
 use ptc_bytecode::Code;
 use std::sync::atomic::AtomicU64;
 
-/// A bound on the work of one operation over data, since shared data can be exponentially larger
-/// than the memory it takes.
+/// A bound on the work of one operation over data, since shared data can be exponentially larger than its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// Done so far.
+    /// Steps done so far.
     pub steps: u64,
-    /// Most that may be done.
+    /// Maximum steps.
     pub limit: u64,
 }
 
 impl Work {
-    /// At most `limit` steps.
+    /// Makes a counter with a limit.
     pub fn new(limit: u64) -> Work {
         Work { steps: 0, limit }
     }
 
-    /// As many steps as it takes: for walks that memory bounds and that cannot fail.
+    /// Makes a counter without a limit: for walks that memory bounds and that cannot fail.
     pub(crate) fn unlimited() -> Work {
         Work::new(u64::MAX)
     }
@@ -33,18 +32,18 @@ impl Work {
     }
 }
 
-/// Set in [`Charges::unpaid`] while something is due, so that one comparison tells whether there is anything to do
+/// Flag in [`Charges::unpaid`] while steps are due, so that one comparison tells whether there is anything to do
 /// after an instruction.
 pub(crate) const DUE: u64 = 1 << 63;
 
-/// Work is not charged: the host does it, or nobody pays.
+/// Allowance of work that is not charged, such as the host's.
 pub(crate) const FREE: u64 = u64::MAX;
 
-/// The counters of one heap. Only its own run writes them, so reading and writing need not be one step.
+/// The counters of one heap. Only its own run writes them, so a read and a write need not be one atomic step.
 pub(crate) struct Charges {
-    /// Steps since the clock was last looked at, and [`DUE`].
+    /// Steps since the clock was last checked, and [`DUE`].
     pub(crate) unpaid: AtomicU64,
-    /// Steps that the instruction under way has to pay for in fuel.
+    /// Steps that the current instruction has to pay for in fuel.
     pub(crate) due: AtomicU64,
     /// Steps that fuel could pay for when it was last settled, at least as many as it can now; or [`FREE`].
     pub(crate) allowance: AtomicU64,
@@ -56,7 +55,7 @@ impl Default for Charges {
     }
 }
 
-/// The fault of one operation that needs more steps than fuel is left for.
+/// Makes the fault of an operation that needs more steps than the fuel left.
 #[cold]
 pub(crate) fn too_much_work() -> Fault {
     Fault::new(Code::FuelExceeded, "one operation needed more fuel than was left (limits.fuel)")

@@ -1,6 +1,6 @@
-//! What every client of a web service does alike: addresses, connections, bodies of bounded size, keys that nothing
-//! prints, and failures in words. It speaks no service's language: those who do are providers of models, MCP and
-//! OpenAPI servers, GitHub and collectors of spans.
+//! Basics for clients of web services: addresses, connections, bodies of bounded size, secrets that nothing prints, and
+//! failures in words. Independent of any service's protocol: users are the clients of model providers, MCP and OpenAPI
+//! servers, GitHub and collectors of spans.
 //!
 //! ```
 //! let url = ptc_web::address("http://localhost:8080/v1")?;
@@ -19,11 +19,10 @@ use reqwest::{Client, Response, Url, redirect};
 use std::error::Error;
 use std::time::Duration;
 
-/// How much of a message is kept, in characters.
+/// Maximum characters kept of a message.
 const MAX_MESSAGE: usize = 500;
 
-/// The address of a service; the error says what is wrong with it, and does not repeat it: that may be a
-/// password.
+/// Parses the address of a service. Errors do not repeat the address, which may hold a password.
 pub fn address(text: &str) -> Result<Url, String> {
     let mut url = Url::parse(text).map_err(|error| format!("is no URL ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -36,37 +35,37 @@ pub fn address(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// A client for this address.
+/// Returns a client for this address.
 pub fn client(url: &Url) -> Result<Client, reqwest::Error> {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Fails only if another thread was faster, which is as good.
+        // Fails only if another thread installed one first, which is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    // A redirect would carry the key to whoever is named in it.
+    // A redirect would carry the key to the host that it names.
     let mut builder =
         Client::builder().redirect(redirect::Policy::none()).connect_timeout(Duration::from_secs(10));
     if is_local(url) {
-        // What runs on this machine is not behind a proxy.
+        // Services on this machine are not behind a proxy.
         builder = builder.no_proxy();
     }
     builder.build()
 }
 
-/// Whether the address is on this machine.
+/// Returns whether the address is on this machine.
 pub fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Why a body was not read.
+/// Reason why a body was not read.
 pub enum BodyError {
-    /// It is larger than allowed.
+    /// The body is larger than allowed.
     TooLarge,
     /// The connection failed.
     Connection(reqwest::Error),
 }
 
-/// The whole body, if it is not too large.
+/// Reads the whole body, if it is not too large.
 pub async fn bounded(mut response: Response, max: usize) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
     while let Some(more) = response.chunk().await.map_err(BodyError::Connection)? {
@@ -78,7 +77,7 @@ pub async fn bounded(mut response: Response, max: usize) -> Result<Vec<u8>, Body
     Ok(bytes)
 }
 
-/// The beginning of a body, as far as it arrives.
+/// Reads the beginning of a body, up to `max` bytes or the first error.
 pub async fn start(mut response: Response, max: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Ok(Some(more)) = response.chunk().await {
@@ -90,10 +89,10 @@ pub async fn start(mut response: Response, max: usize) -> Vec<u8> {
     bytes
 }
 
-/// Why a connection failed. Addresses are left out: they may hold names and passwords.
+/// Describes why a connection failed. Addresses are left out: they may hold names and passwords.
 pub fn why(error: reqwest::Error) -> String {
     let error = error.without_url();
-    // The outer layers only say that a request failed; the last two say why.
+    // The outer errors only say that a request failed; the last two say why.
     let mut why = vec![error.to_string()];
     let mut source = error.source();
     while let Some(cause) = source {
@@ -104,7 +103,7 @@ pub fn why(error: reqwest::Error) -> String {
     cut(&why[why.len().saturating_sub(2)..].join(": "))
 }
 
-/// `Retry-After` in seconds or as a date; some give milliseconds besides.
+/// Reads `Retry-After`, in seconds or as a date; some services also give milliseconds.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
@@ -121,7 +120,7 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// A message that is not too long.
+/// Cuts a message that is too long.
 pub fn cut(text: &str) -> String {
     let short: String = text.chars().take(MAX_MESSAGE).collect();
     match text.len() - short.len() {

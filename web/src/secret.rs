@@ -1,8 +1,8 @@
-//! Keys, which nothing prints.
+//! Secrets that nothing prints.
 
 use std::fmt;
 
-/// A text that is not shown: not in debug output, not in errors, not in logs.
+/// A secret text: never shown in debug output, errors or logs.
 ///
 /// ```
 /// use ptc_web::Secret;
@@ -12,12 +12,12 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// The text itself, for the header it is sent in.
+    /// Returns the text, for the header that carries it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The text without this secret in it: providers like to repeat what they were given.
+    /// Removes this secret from a text: providers like to repeat their input.
     pub fn hide_in(&self, text: &str) -> String {
         match self.0.len() {
             0..4 => text.to_string(),
@@ -34,7 +34,7 @@ impl From<&str> for Secret {
 
 impl From<String> for Secret {
     fn from(text: String) -> Secret {
-        // A key read from a file ends with a line.
+        // A key read from a file ends with a line break.
         Secret(text.trim().to_string())
     }
 }

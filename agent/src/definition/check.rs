@@ -1,4 +1,4 @@
-//! Whether an agent is well defined, in a fixed order.
+//! Checks of agent definitions, in a fixed order.
 
 use super::values::Transport;
 use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
@@ -13,12 +13,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl AgentBuilder {
-    /// The agent, or the first thing that is wrong with it.
+    /// Builds the agent, or returns the first problem.
     pub fn build(self) -> Result<Agent, BuildError> {
         build(self)
     }
 
-    /// Everything that is wrong, in the order in which it is checked; empty if nothing is.
+    /// Returns all problems, in the order of the checks; empty if there are none.
     pub fn problems(&self) -> Vec<BuildError> {
         problems(self)
     }
@@ -33,7 +33,7 @@ fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
         return Err(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`"));
     };
     let mut options = builder.options;
-    // Tools of the host stand before those that come along.
+    // On equal names, the host's own tools win over built-in ones.
     let builtin = options.builtin_tools.iter().flat_map(|builtin| builtin_tools(*builtin, &options));
     for tool in builtin.collect::<Vec<_>>() {
         if options.tools.get(&tool.name).is_none_or(|known| known.is_builtin) {
@@ -44,7 +44,7 @@ fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
     let preludes = match checked.bundle {
         None => checked.ready,
         Some((prelude, frozen)) => {
-            // Named by version from here on, so that a changed copy of the agent has the same ones.
+            // Pinned by version, so that a changed copy of the agent has the same libraries.
             let pinned = frozen.into_iter().map(|one| StoreRef::version(one.id, one.version).to_string());
             options.preludes = pinned.collect();
             vec![prelude]
@@ -61,7 +61,7 @@ struct CheckedDefinition {
     problems: Vec<BuildError>,
     template: Option<Template>,
     signature: Option<Signature>,
-    /// The compiled libraries, each behind those that it uses.
+    /// Compiled libraries, each behind those that it uses.
     ready: Vec<Prelude>,
     bundle: Option<(Prelude, Vec<FrozenRef>)>,
 }
@@ -69,7 +69,7 @@ struct CheckedDefinition {
 fn check(builder: &AgentBuilder) -> CheckedDefinition {
     let options = &builder.options;
     let mut problems = Vec::new();
-    // What setting found goes where it would have been found here.
+    // Problems that setters found are reported in the place where this check would have found them.
     let found = |reason: Reason| builder.problems.iter().filter(move |error| error.reason == reason).cloned();
 
     // 1. The mission.
@@ -140,7 +140,7 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
     CheckedDefinition { problems, template, signature, ready, bundle }
 }
 
-/// The library that nobody trusted has signed, where a signature is needed.
+/// Returns an error for a library without a trusted signature, where one is needed.
 fn untrusted(options: &AgentOptions) -> Option<BuildError> {
     let keys = options.trusted.as_ref()?;
     let refused = |name: &str, provenance: &[Provenance]| {
@@ -159,7 +159,7 @@ fn untrusted(options: &AgentOptions) -> Option<BuildError> {
     })
 }
 
-/// The libraries that were given as they are, compiled or not.
+/// Returns the libraries that were given directly, compiled or not.
 fn fixed(options: &AgentOptions) -> impl Iterator<Item = PreludeInput> {
     let compiled = options.runtime_prelude.iter().chain(&options.runtime_preludes);
     compiled
@@ -167,7 +167,7 @@ fn fixed(options: &AgentOptions) -> impl Iterator<Item = PreludeInput> {
         .chain(options.prelude_inputs.iter().cloned())
 }
 
-/// The compiled libraries, in the order in which they are attached.
+/// Returns the compiled libraries, in the order in which they are attached.
 fn ready(options: &AgentOptions) -> Result<Vec<Prelude>, BuildError> {
     let inputs: Vec<PreludeInput> = fixed(options).collect();
     if inputs.is_empty() {
@@ -196,15 +196,15 @@ fn ready(options: &AgentOptions) -> Result<Vec<Prelude>, BuildError> {
     })
 }
 
-/// Two compiled libraries that declare the same namespace.
+/// Returns an error for two compiled libraries that declare the same namespace.
 fn clash(all: &[Prelude]) -> Option<BuildError> {
     let clash = (1..all.len()).find_map(|i| all[i].check_beside(&all[..i]).err())?;
     Some(BuildError::option("runtime_preludes", format!("do not fit together: {}", clash.message)))
 }
 
-/// The stored libraries as one prelude.
+/// Returns the stored libraries as one prelude.
 fn stored(options: &AgentOptions) -> Result<Option<(Prelude, Vec<FrozenRef>)>, BuildError> {
-    // Those that are not trusted have been told of, and are not even compiled.
+    // With trusted keys, unsigned libraries have been reported, and are not even compiled.
     if options.preludes.is_empty() || options.trusted.is_some() {
         return Ok(None);
     }
@@ -270,7 +270,7 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
     problems
 }
 
-/// Tools that are only described cannot be called.
+/// Reports tools that are only described and therefore cannot be called.
 fn callable(options: &AgentOptions) -> Vec<BuildError> {
     let described = options.tools.iter().filter(|tool| matches!(tool.kind, ToolKind::Described));
     described
@@ -290,7 +290,7 @@ fn placeholders(
     context: Option<&Signature>,
     options: &AgentOptions,
 ) -> Vec<BuildError> {
-    // Without a contract the mission is checked against the context when a run starts.
+    // Without a contract, the mission is checked against the context when a run starts.
     if *signature == Signature::default() {
         return Vec::new();
     }
@@ -303,7 +303,7 @@ fn placeholders(
     };
     let wrong =
         |error: TemplateError| BuildError::new(Reason::TemplateError, format!("`prompt`: {error}{hint}"));
-    // Data whose types are declared beside the contract fills placeholders, too.
+    // Placeholders may also name data whose types are declared apart from the contract.
     let declared = context.into_iter().flat_map(|context| {
         context.params.iter().chain(context.returns.fields().unwrap_or_default()).cloned()
     });

@@ -1,10 +1,10 @@
-//! Why an agent cannot be built.
+//! Errors of building agents.
 
 use std::fmt;
 
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])* $variant:ident $name:literal;)*) => {
-        /// What kind of mistake, by a name that does not change.
+        /// The kind of a build error, with a stable name.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[non_exhaustive]
         pub enum Reason {
@@ -12,7 +12,7 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// As results and hosts spell it.
+            /// Returns the name used in results and by hosts.
             pub fn name(self) -> &'static str {
                 match self { $(Reason::$variant => $name,)* }
             }
@@ -21,17 +21,17 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// There is no mission.
+    /// The mission is missing.
     MissingPrompt "missing_prompt";
-    /// An option has a value it cannot have, or is none.
+    /// An option has an invalid value, or does not exist.
     InvalidOption "invalid_option";
-    /// A tool has a name that belongs to the system.
+    /// A tool has a reserved name.
     ReservedToolName "reserved_tool_name";
     /// A tool is not well defined.
     InvalidTool "invalid_tool";
-    /// A signature cannot be read.
+    /// A signature cannot be parsed.
     InvalidSignature "invalid_signature";
-    /// The mission has placeholders that nothing fills.
+    /// The mission has placeholders without values.
     TemplateError "template_error";
     /// The context does not fit the contract.
     ValidationError "validation_error";
@@ -47,17 +47,17 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Why an agent cannot be built.
+/// Reason why an agent cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuildError {
-    /// What kind of mistake.
+    /// Kind of the error.
     pub reason: Reason,
-    /// What is wrong, and what would be right.
+    /// Description of the problem, and how to fix it.
     pub message: String,
 }
 
 impl BuildError {
-    /// With this reason and message.
+    /// Returns an error with this reason and message.
     pub fn new(reason: Reason, message: impl Into<String>) -> BuildError {
         BuildError { reason, message: message.into() }
     }

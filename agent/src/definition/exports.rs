@@ -1,4 +1,4 @@
-//! An agent as its model has it that calls tools itself: with the exports of its preludes among the tools.
+//! Agents whose models call tools themselves, with the exports of their preludes among the tools.
 
 use super::values::Transport;
 use super::{Agent, AgentOptions, Definition};
@@ -9,8 +9,8 @@ use ptc_runtime::OfferedExport;
 use std::sync::Arc;
 
 impl AgentOptions {
-    /// Whether a model is offered what preludes export: in text it is the only way to them, and where there are programs
-    /// somebody has to ask for it.
+    /// Returns whether the model is offered the preludes' exports by name. In text, there is no other way to them;
+    /// where programs run, the option must ask for it.
     pub(crate) fn offers_exports(&self) -> bool {
         let has_programs = self.ptc_transport == Some(Transport::ToolCall);
         let default = if has_programs { Expose::PtcLisp } else { Expose::Native };
@@ -19,14 +19,14 @@ impl AgentOptions {
 }
 
 impl Agent {
-    /// The agent with these exports as tools of its model, and a warning if there are too many of them.
+    /// Returns the agent with these exports as tools of its model, and a warning if there are too many of them.
     pub(crate) fn offering<'p>(
         &self,
         exports: impl Iterator<Item = OfferedExport<'p>>,
         context: &Datum,
     ) -> (Agent, Option<String>) {
         let mut tools = self.tools().clone();
-        // Those of the mission above, where an agent calls itself.
+        // Drops the exports inherited from the mission above, where an agent calls itself.
         tools.offer_exports([]);
         let mut taken = tools.taken_names(context);
         let room = MAX_NATIVE.saturating_sub(tools.native(true).count());

@@ -1,18 +1,18 @@
-//! An agent in a file, with the files it names.
+//! Agents in files, together with the files that they name.
 
 use super::{Agent, AgentBuilder, BuildError, Reason, library};
 use ptc_runtime::TrustedKeys;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// How long files may be, in bytes: one that defines an agent, and one that a tool answers with.
+/// Maximum length of files in bytes: of one that defines an agent, and of one that a tool answers with.
 const MAX_AGENT: u64 = 8 << 20;
 const MAX_ANSWER: u64 = 64 << 20;
-/// How deep files of agents may name files of agents.
+/// Maximum depth of agent files that name agent files.
 const MAX_DEPTH: usize = 8;
 
-/// An agent in a TOML or JSON file. Its tools may name further files, from its folder on: `agent`, another agent;
-/// `answer_file`, JSON that is always the answer; `program`, a program that makes it.
+/// An agent in a TOML or JSON file. Its tools may name further files, relative to its folder: `agent` (another agent),
+/// `answer_file` (JSON that is always the answer), or `program` (a program that computes it).
 ///
 /// ```
 /// use ptc_agent::definition::AgentFile;
@@ -39,8 +39,8 @@ pub struct AgentFile {
 }
 
 impl AgentFile {
-    /// Reads it and every file it names. The error is for a file that is no table at all; what is wrong with single
-    /// options and tools is told by [`AgentBuilder::problems`].
+    /// Reads the file and all files that it names. Fails for a file that is not a table; problems of single options and
+    /// tools are reported by [`AgentBuilder::problems`].
     pub fn load(path: impl AsRef<Path>) -> Result<AgentFile, BuildError> {
         let path = path.as_ref();
         let mut table = read_table(path)?;
@@ -49,12 +49,12 @@ impl AgentFile {
         Ok(AgentFile { table, problems: files.problems })
     }
 
-    /// The whole definition, with the content of files in place of their names.
+    /// Returns the whole definition, with the content of files in place of their names.
     pub fn table(&self) -> &Value {
         &self.table
     }
 
-    /// Its options.
+    /// Returns a builder with the file's options.
     pub fn builder(&self) -> AgentBuilder {
         let mut builder = AgentBuilder::from_json(&self.table);
         builder.problems.extend(self.problems.iter().cloned());
@@ -63,21 +63,21 @@ impl AgentFile {
 }
 
 impl Agent {
-    /// From a file: see [`AgentFile`].
+    /// Builds an agent from a file: see [`AgentFile`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Agent, BuildError> {
         AgentFile::load(path)?.builder().build()
     }
 }
 
-/// Puts the content of files in place of their names.
+/// Reader that puts the content of files in place of their names.
 struct Files {
     problems: Vec<BuildError>,
-    /// The files of agents that are being read, the outermost first.
+    /// Agent files that are being read, the outermost first.
     open: Vec<PathBuf>,
 }
 
 impl Files {
-    /// `of` is where in the outermost agent this one stands: `tools.finder.`, say.
+    /// Reads the files of one agent. `of` is its path in the outermost agent, such as `tools.finder.`.
     fn agent(&mut self, table: &mut Value, folder: &Path, of: &str) {
         self.trusted(table, folder, of);
         self.preludes(table, folder, of);
@@ -95,13 +95,13 @@ impl Files {
     /// Puts trusted keys in place of the files that hold them.
     fn trusted(&mut self, table: &mut Value, folder: &Path, of: &str) {
         let Some(Value::Array(entries)) = table.get("trusted") else { return };
-        // The reader of options says what the entries should be.
+        // A list of other values is reported by the reader of options.
         let Some(named) = entries.iter().map(Value::as_str).collect::<Option<Vec<&str>>>() else { return };
         match TrustedKeys::named(&named, folder) {
             Ok(keys) => table["trusted"] = keys.to_text().lines().collect(),
             Err(problem) => {
                 self.problems.push(BuildError::option(&format!("{of}trusted"), problem.message));
-                // Nobody is trusted, rather than everybody, by those who look before the problem is told.
+                // Until the problem is reported, code that looks here must trust nobody rather than everybody.
                 table["trusted"] = Value::Array(Vec::new());
             }
         }
@@ -112,7 +112,7 @@ impl Files {
         let Some(Value::Array(entries)) = table.get_mut("preludes") else { return };
         entries.retain_mut(|entry| {
             match entry.as_str().and_then(|name| library::content(name, folder)) {
-                // The reader of options says what is wrong with anything else.
+                // Entries of other kinds are reported by the reader of options.
                 None => true,
                 Some(Ok(content)) => {
                     *entry = content;
@@ -145,7 +145,7 @@ impl Files {
             let table = self.agent_file(&folder.join(file), name, &below);
             match table {
                 Some(table) => tool.insert("agent".to_string(), table),
-                // What is wrong has been told.
+                // The problem has been reported; this valid placeholder avoids a second report.
                 None => tool.insert("agent".to_string(), serde_json::json!({"prompt": "…"})),
             };
         } else if let Some(table) = tool.get_mut("agent") {
@@ -183,7 +183,7 @@ impl Files {
         }
     }
 
-    /// The text of the file that this option names; the option is gone.
+    /// Removes an option from the tool, and returns the text of the file that it names.
     fn taken(
         &mut self,
         tool: &mut Map<String, Value>,
@@ -193,7 +193,7 @@ impl Files {
     ) -> Option<(PathBuf, String)> {
         let file = match tool.get(option)? {
             Value::String(file) => folder.join(file),
-            // The reader of tools says what it should be.
+            // Values of other kinds are reported by the reader of tools.
             _ => return None,
         };
         tool.remove(option);
@@ -201,7 +201,7 @@ impl Files {
             Ok(text) => Some((file, text)),
             Err(why) => {
                 self.wrong(name, format!("`{option}`: {why}"));
-                // Something must be behind the tool, or that would be told as well.
+                // Without any body, the tool would be reported a second time.
                 tool.insert("answer".to_string(), Value::Null);
                 None
             }
@@ -213,7 +213,7 @@ impl Files {
     }
 }
 
-/// Whether two names are of one file.
+/// Returns whether two paths are the same file.
 fn same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
@@ -221,7 +221,7 @@ fn same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The text of a file. Pipes would be waited for, and devices never end.
+/// Reads the text of a file. Refuses pipes, which would block, and devices, which never end.
 fn read(path: &Path, most: u64) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let about = std::fs::metadata(path).map_err(failed)?;
@@ -235,7 +235,7 @@ fn read(path: &Path, most: u64) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("{} is no UTF-8 text", path.display()))
 }
 
-/// Reads the table in a TOML or JSON file of at most 8 MiB, as files of agents are read.
+/// Reads the table of a TOML or JSON file of at most 8 MiB.
 pub fn read_table(path: &Path) -> Result<Value, BuildError> {
     let wrong = |message: String| BuildError::new(Reason::InvalidOption, message);
     let text = read(path, MAX_AGENT).map_err(wrong)?;

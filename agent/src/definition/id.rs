@@ -4,8 +4,8 @@ use super::Agent;
 use ptc_bytecode::hex;
 use sha2::{Digest, Sha256};
 
-/// What an agent is known by in traces: 8 hex digits of a hash over its name, system message, contract, tools and
-/// output. Agents that a model cannot tell apart have the same.
+/// Returns the id of an agent in traces: 8 hex digits of a hash over its name, system message, contract, tools and
+/// output. Agents that a model cannot tell apart have the same id.
 ///
 /// ```
 /// use ptc_agent::{Agent, definition::agent_id};
@@ -23,7 +23,7 @@ pub fn agent_id(agent: &Agent, system_prompt: &str) -> String {
     let mut hash = Sha256::new();
     let parts = [agent.name().unwrap_or_default(), system_prompt, &signature, output];
     for part in parts.into_iter().chain(tools) {
-        // With its length in front, no part can run into the next.
+        // Length prefixes keep the parts apart.
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }

@@ -1,22 +1,22 @@
-//! Libraries that a file of an agent names: their content goes where their names stood, so that a recorded agent is whole.
+//! Libraries named by an agent's file: their content replaces their names, so that a recorded agent is complete.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ptc_runtime::{ArtifactHash, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeInput, Runtime};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The longest signature file that is read; a signature has 204 bytes.
+/// Maximum size of a signature file in bytes; a signature has 204.
 const MAX_SIGNATURE: u64 = 4096;
 
-/// A library as a file or the builder names it.
+/// A library, as a file or the builder names it.
 pub(super) enum Named {
-    /// A stored one.
+    /// Name in the prelude store.
     Stored(String),
-    /// A source, a file, or one that comes with ptc.
+    /// A source, a file, or a library that comes with ptc.
     Input(PreludeInput),
 }
 
-/// The content of a library that a file of an agent names, from its folder on; None for a name that is of no file.
+/// Returns the content of a library that an agent's file names, relative to its folder; None if it names no file.
 pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>> {
     let (name, pin) = match split(name) {
         Ok(split) => split,
@@ -31,7 +31,7 @@ pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>
     }))
 }
 
-/// A name and the artifact hash behind it; the error is the rest of a sentence.
+/// Splits a name from the artifact hash behind it; the error is the rest of a sentence.
 fn split(name: &str) -> Result<(&str, Option<ArtifactHash>), String> {
     ArtifactHash::split(name).map_err(|problem| {
         let hint = problem.hint.map_or(String::new(), |hint| format!("; {hint}"));
@@ -66,7 +66,7 @@ fn unpinned(name: &str, folder: &Path) -> Option<Result<Value, String>> {
     Some(file)
 }
 
-/// A library as the builder takes it.
+/// Reads a library entry of the builder.
 pub(super) fn read(value: &Value) -> Result<Named, String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     if let Value::String(name) = value {

@@ -1,15 +1,15 @@
-//! Agents from files: the same names as the builder's methods.
+//! Loading of agents from JSON and TOML, with the names of the builder's methods.
 
 use super::{Agent, AgentBuilder, BuildError, OPTIONS, Reason, library};
 use crate::tools::Tool;
 use ptc_bytecode::nearest;
 use serde_json::Value;
 
-/// How long a file may be, in bytes.
+/// Maximum length of a file, in bytes.
 const MAX_FILE: usize = 8 << 20;
 
 impl Agent {
-    /// From a JSON object.
+    /// Builds an agent from a JSON object.
     ///
     /// ```
     /// use ptc_agent::Agent;
@@ -28,7 +28,7 @@ impl Agent {
         AgentBuilder::from_json(value).build()
     }
 
-    /// From the text of a TOML file.
+    /// Builds an agent from the text of a TOML file.
     ///
     /// ```
     /// let agent = ptc_agent::Agent::from_toml(r#"
@@ -48,7 +48,7 @@ impl Agent {
 }
 
 impl AgentBuilder {
-    /// Options from a JSON object. What is wrong with them is told by `build`.
+    /// Reads options from a JSON object. Problems are reported by `build`.
     pub fn from_json(value: &Value) -> AgentBuilder {
         let mut builder = AgentBuilder::default();
         let Some(table) = value.as_object() else {
@@ -62,7 +62,7 @@ impl AgentBuilder {
         builder
     }
 
-    /// Options from the text of a TOML file. The error is for a text that is no TOML.
+    /// Reads options from the text of a TOML file. Fails if the text is not TOML.
     pub fn from_toml(text: &str) -> Result<AgentBuilder, BuildError> {
         let fail = |message: String| BuildError::new(Reason::InvalidOption, message);
         if text.len() > MAX_FILE {
@@ -100,7 +100,7 @@ impl AgentBuilder {
         }
     }
 
-    /// Libraries: stored ones by name, those that come with ptc, and files, whose content
+    /// Sets libraries: stored ones by name, those that come with ptc, and files, whose content
     /// [`AgentFile`](super::AgentFile) has put in place of their names.
     fn set_preludes(&mut self, value: &Value) {
         let entries =

@@ -1,5 +1,4 @@
-//! The table of options: name, type, default, meaning. Struct, builder, loader and reference page are
-//! made from it.
+//! Table of options: name, type, default, meaning. Generates the struct, builder, loader and reference page.
 
 use super::values::*;
 use super::{BuildError, Reason};
@@ -20,17 +19,17 @@ use std::sync::Arc;
 /// One row of [`OPTIONS`].
 #[derive(Clone, Copy, Debug)]
 pub struct OptionRow {
-    /// The name, in code and in files.
+    /// Name, in code and in files.
     pub name: &'static str,
-    /// What it is for.
+    /// Description of the option.
     pub doc: &'static str,
-    /// What it is if nobody says anything, as Rust writes it.
+    /// Default value, in Rust syntax.
     pub default: &'static str,
-    /// Whether a file can say it; the others take code.
+    /// Flag: files can set the option; the others need code.
     pub in_files: bool,
 }
 
-/// How the builder takes an option of each sort.
+/// Generates the builder's method for an option, by its sort.
 macro_rules! setter {
     ($(#[doc = $doc:literal])* text $name:ident: $type:ty) => {
         $(#[doc = $doc])*
@@ -66,7 +65,7 @@ macro_rules! setter {
     };
 }
 
-/// How the loader reads an option of each sort; the error is the rest of a sentence that begins with the option.
+/// Generates the loader's reader for an option, by its sort; errors continue a sentence that begins with the option.
 macro_rules! reader {
     (text, $value:ident) => {
         String::deserialize($value).map(Some).map_err(|_| "must be a text".to_string())
@@ -112,7 +111,7 @@ macro_rules! sort_of {
 
 macro_rules! options {
     ($($(#[doc = $doc:literal])* [$($sort:tt)*] $name:ident: $type:ty = $default:expr;)*) => {
-        /// Every option of an agent.
+        /// All options of an agent.
         #[derive(Clone)]
         pub struct AgentOptions {
             $($(#[doc = $doc])* pub $name: $type,)*
@@ -124,7 +123,7 @@ macro_rules! options {
             }
         }
 
-        /// Every option, in the order of the reference page.
+        /// All options, in the order of the reference page.
         pub const OPTIONS: &[OptionRow] = &[
             $(OptionRow {
                 name: stringify!($name),
@@ -154,110 +153,110 @@ macro_rules! options {
     };
 }
 
-/// Builds an [`Agent`](crate::Agent): one method per option.
+/// Builder of an [`Agent`](crate::Agent), with one method per option.
 #[derive(Clone, Default)]
 pub struct AgentBuilder {
     pub(super) options: AgentOptions,
-    /// What went wrong while options were set; told by `build`.
+    /// Problems found while options were set; reported by `build`.
     pub(super) problems: Vec<BuildError>,
 }
 
 options! {
-    /// The mission, with `{{placeholders}}`.
+    /// Text of the mission, with `{{placeholders}}`.
     [text] prompt: Option<String> = None;
-    /// The contract: shorthand, Malli data or a signature.
+    /// Contract of inputs and result: shorthand, Malli data or a signature.
     [by SignatureInput::from_json] signature: SignatureInput = SignatureInput::Text("() -> :any".to_string());
-    /// What programs and models may call.
+    /// Tools for programs and models.
     [by read_tools] tools: ToolSet = ToolSet::default();
-    /// Tools that are described for planning and cannot be called.
+    /// Tools that are described for planning but cannot be called.
     [by read_tools] tool_catalog: ToolSet = ToolSet::default();
-    /// Which model, if the run does not say.
+    /// Default model; the run may name another.
     [some(LlmRef) or_none] llm: Option<LlmRef> = None;
-    /// What the agent answers with: programs, or text.
+    /// Kind of answers: programs, or text.
     [data] output: Output = Output::PtcLisp;
-    /// How programs arrive; `content` for programs, nothing for text.
+    /// Way in which programs arrive; default: `content` for agents that write programs.
     [maybe] ptc_transport: Option<Transport> = None;
-    /// Which language reference goes into combined prompts; `compact` is the only one.
+    /// Language reference in combined prompts; `compact` is the only one.
     [by reference] ptc_reference: String = "compact".to_string();
-    /// Turns before the mission fails.
+    /// Maximum turns of the mission.
     [data] max_turns: u32 = 5;
-    /// Further turns after those, for programs only.
+    /// Extra turns after `max_turns`; for agents that write programs.
     [data] retry_turns: u32 = 0;
-    /// Milliseconds for one program.
+    /// Timeout of one program, in milliseconds.
     [data] timeout: u64 = 5000;
-    /// Milliseconds for the whole mission.
+    /// Timeout of the mission, in milliseconds.
     [maybe] mission_timeout: Option<u64> = Some(60_000);
-    /// Turns of the mission and everything below it.
+    /// Maximum turns of the mission and all agents it calls.
     [data] turn_budget: u32 = 20;
-    /// Questions that one LLM tool may ask in one turn. All of them together take one turn of `turn_budget`.
+    /// Maximum questions of one LLM tool per turn; together they take one turn of `turn_budget`.
     [data] max_questions: u32 = 1000;
-    /// How deep agents may call agents.
+    /// Maximum depth of agents that call agents.
     [data] max_depth: u32 = 3;
-    /// Bytes a program may use; the runtime's own limit if unset.
+    /// Memory limit of a program in bytes; default: the runtime's.
     [maybe] max_heap: Option<u64> = None;
-    /// Bytes of the mission's data and of answers of tools that a program may hold; the runtime's own limit if unset.
+    /// Limit on mission data and tool answers that a program holds, in bytes; default: the runtime's.
     [maybe] max_granted: Option<u64> = None;
-    /// Bytes of all definitions.
+    /// Maximum size of all definitions, in bytes.
     [maybe] memory_limit: Option<u64> = Some(1_048_576);
-    /// What happens when definitions grow past that.
+    /// Reaction when definitions exceed `memory_limit`.
     [data] memory_strategy: MemoryStrategy = MemoryStrategy::Strict;
-    /// How much of data appears in prompts.
+    /// Amount of data shown in prompts.
     [data] prompt_limit: PromptLimit = PromptLimit::default();
-    /// How strictly inputs and outputs are checked.
+    /// Strictness of checks of inputs and outputs.
     [data] signature_validation: Validation = Validation::Enabled;
-    /// How often a model that fails is asked again.
+    /// Retries of failed model requests.
     [data] llm_retry: LlmRetry = LlmRetry::default();
-    /// Passed to the model's client as it is.
+    /// Options that are passed to the model's client unchanged.
     [data] llm_opts: Map<String, Value> = Map::new();
-    /// Whether the provider is asked to keep the system message and tools at hand, where it wants to be asked.
+    /// Prompt caching of system message and tools, for providers that need to be asked.
     [data] prompt_cache: bool = false;
-    /// In place of, around or after the system message.
+    /// Replacement for the system message, or additions to it.
     [some(SystemPrompt) read_system_prompt] system_prompt: Option<SystemPrompt> = None;
-    /// Its name in traces.
+    /// Name of the agent in traces.
     [text] name: Option<String> = None;
-    /// What it does, when it is a tool.
+    /// Description of the agent when it is used as a tool.
     [text] description: Option<String> = None;
-    /// A line for fields of the result; goes along when results are passed on.
+    /// Descriptions of result fields, which travel with the result.
     [data] field_descriptions: BTreeMap<String, String> = BTreeMap::new();
-    /// A line for keys of the context.
+    /// Descriptions of context keys.
     [data] context_descriptions: BTreeMap<String, String> = BTreeMap::new();
-    /// Types of the context, for the inventory.
+    /// Types of the context, for the inventory in the prompt.
     [text] context_signature: Option<String> = None;
-    /// How results are shown.
+    /// Formatting of results.
     [data] format_options: FormatOptions = FormatOptions::default();
-    /// Decimals of floats in results of programs.
+    /// Decimals of floats in program results.
     [data] float_precision: u32 = 2;
-    /// How much of what cached tools answered is kept; everything if unset.
+    /// Limit on cached tool answers; default: none.
     [maybe] tool_cache_limit: Option<ToolCacheLimit> = None;
-    /// Tool calls of one program, or of the run where models call tools themselves.
+    /// Maximum tool calls of one program, or of the run where models call tools themselves.
     [maybe] max_tool_calls: Option<u32> = None;
-    /// Milliseconds for one branch of `pmap`.
+    /// Timeout of one `pmap` branch, in milliseconds.
     [data] pmap_timeout: u64 = 5000;
-    /// Branches of `pmap` at one time; twice the processors if unset.
+    /// Maximum concurrent `pmap` branches; default: twice the number of processors.
     [maybe] pmap_max_concurrency: Option<u32> = None;
-    /// Whether programs may ask the model with `llm-query`.
+    /// Allows programs to ask the model with `llm-query`.
     [data] llm_query: bool = false;
-    /// Tools that come with agents.
+    /// Built-in tools to offer.
     [data] builtin_tools: Vec<BuiltinTool> = Vec::new();
-    /// Whether the model may write words before its program.
+    /// Lets the model write text before its program.
     [data] thinking: bool = false;
-    /// Whether an agent of one turn must say `return`.
+    /// Whether an agent with one turn has to call `return`.
     [data] completion_mode: CompletionMode = CompletionMode::Implicit;
-    /// When old messages are left out of requests.
+    /// Rules for dropping old messages from requests.
     [by Compaction::read] compaction: Option<Compaction> = None;
-    /// Steps that are shown with their progress.
+    /// Steps of a plan, shown with their progress.
     [by read_plan] plan: Vec<PlanItem> = Vec::new();
-    /// Takes the plans that the builtin tool `create_plan` makes.
+    /// Receiver of plans made by the built-in tool `create_plan`.
     [code] plan_sink: Option<Arc<dyn PlanSink>> = None;
-    /// Makes the text on progress.
+    /// Function that writes the progress text.
     [code] progress_fn: Option<ProgressFn> = None;
-    /// Whether programs keep finished tasks with `task`.
+    /// Lets programs store finished tasks with `task`.
     [data] journaling: bool = false;
-    /// A compiled library for programs.
+    /// Compiled prelude for programs.
     [code] runtime_prelude: Option<ptc_runtime::Prelude> = None;
-    /// Compiled libraries for programs besides `runtime_prelude`, none with a namespace of another.
+    /// More compiled preludes for programs, each with namespaces of its own.
     [code] runtime_preludes: Vec<ptc_runtime::Prelude> = Vec::new();
-    /// Where the libraries of `preludes` are stored.
+    /// Store for the preludes named in `preludes`.
     [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
     /// Libraries for programs. In a file: `crm.ptcp`, `crm.ptcp@artifact:HASH` for only that build, `billing.clj`, from its
     /// folder on, or `ptc:paged`; agents below have the same ones unless they name their own. In code: stored ones, as `name` or `name@7`; versions are fixed when the
@@ -328,7 +327,7 @@ impl AgentBuilder {
     /// ```
     #[must_use]
     pub fn returns<T: JsonSchema>(mut self) -> AgentBuilder {
-        // A signature that cannot be read is told as it is written.
+        // A signature that cannot be parsed is reported by `build`, as it was written.
         let Ok(signature) = self.options.signature.read() else { return self };
         match Type::of::<T>() {
             Ok(returns) => self.options.signature = Signature { returns, ..signature }.into(),
@@ -346,7 +345,7 @@ impl AgentBuilder {
         self
     }
 
-    /// The options as they are now.
+    /// Returns the current options.
     pub fn options(&self) -> &AgentOptions {
         &self.options
     }
@@ -361,7 +360,7 @@ impl From<AgentOptions> for AgentBuilder {
 fn reference(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        // Any other value is refused with the rest of the combination.
+        // Any other value is refused together with the rest of the combination.
         other => Ok(other.to_string()),
     }
 }
@@ -370,7 +369,7 @@ fn read_system_prompt(value: &Value) -> Result<Option<SystemPrompt>, String> {
     SystemPrompt::read(value).map(Some)
 }
 
-/// Keys in hexadecimal: [`AgentFile`](super::AgentFile) has put them in place of the files that hold them.
+/// Reads keys in hexadecimal: [`AgentFile`](super::AgentFile) has put them in place of the files that hold them.
 fn read_trusted(value: &Value) -> Result<Option<ptc_runtime::TrustedKeys>, String> {
     let keys: Vec<String> = Deserialize::deserialize(value)
         .map_err(|_| "must be a list of public keys, or of files that hold them".to_string())?;
@@ -384,8 +383,7 @@ fn read_policy(value: &Value) -> Result<ptc_runtime::Policy, String> {
     Ok(policy)
 }
 
-/// Only reached through `set`, which the loader does not use for tools: their errors have reasons of
-/// their own.
+/// Reads a table of tools. Only reached through `set`: the loader reads tools itself, for their own error reasons.
 fn read_tools(value: &Value) -> Result<ToolSet, String> {
     let table = value.as_object().ok_or("is a table of tools by name")?;
     table.iter().map(|(name, entry)| Tool::from_json(name, entry).map_err(|error| error.message)).collect()

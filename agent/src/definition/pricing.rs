@@ -1,13 +1,12 @@
-//! Budgets in dollars against models whose prices nobody knows.
+//! Checks of budgets in dollars against models without known prices.
 
 use super::{Agent, BuildError, RunOptions};
 use crate::tools::{LlmRef, ToolKind};
 use ptc_model::{Model, Pricing};
 
 impl Agent {
-    /// A problem for every model under `max_cost_usd` whose replies have no known cost, so that the limit would
-    /// never be reached. Agents below and models that tools ask are among them. None if `token_limit` bounds the
-    /// mission too.
+    /// Returns a problem for each model under `max_cost_usd` whose replies have no known cost, since the limit would
+    /// never be reached. Includes agents below and models that tools ask. None if `token_limit` bounds the mission too.
     ///
     /// ```
     /// use ptc_agent::{Agent, RunOptions};
@@ -27,14 +26,14 @@ impl Agent {
     }
 }
 
-/// Which limits hold for an agent, its own and those of the agents above it.
+/// Limits that apply to an agent: its own and those of the agents above it.
 #[derive(Clone, Copy)]
 struct Limits {
     cost: bool,
     tokens: bool,
 }
 
-/// Agents nest as deep as files do, which is bounded.
+/// Collects models without known prices. Recursion is bounded: agents nest as deep as files do.
 fn look(agent: &Agent, llm: Option<&LlmRef>, run: &RunOptions, above: Limits, found: &mut Vec<String>) {
     let options = agent.options();
     let limits = Limits {
@@ -63,7 +62,7 @@ fn look(agent: &Agent, llm: Option<&LlmRef>, run: &RunOptions, above: Limits, fo
     }
 }
 
-/// The name of a model whose prices nobody knows.
+/// Returns the name of a model, if its prices are unknown.
 fn unknown(llm: &LlmRef, run: &RunOptions) -> Option<String> {
     let (name, pricing) = match llm {
         LlmRef::Client(client) => (client.name(), client.pricing()),
@@ -76,7 +75,7 @@ fn unknown(llm: &LlmRef, run: &RunOptions) -> Option<String> {
     (pricing == Pricing::Unknown).then_some(name)
 }
 
-/// The problem of a limit in dollars on a model whose replies have no cost.
+/// Returns the problem of a limit in dollars on a model whose replies have no cost.
 pub(crate) fn no_prices(model: &str) -> BuildError {
     let rule = format!(
         "cannot hold: the model `{model}` has no prices, so its cost is unknown; give it \

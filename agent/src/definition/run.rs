@@ -1,4 +1,4 @@
-//! What one run is given besides the agent.
+//! Options of single runs.
 
 use super::{AgentBuilder, OnBudgetExceeded, StepsDoneFn, TraceMode};
 use crate::mission::{Fail, GuardFn, Usage};
@@ -14,74 +14,74 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Changes options of the agent for one run.
+/// Function that changes options of the agent for one run.
 type Change = Arc<dyn Fn(AgentBuilder) -> AgentBuilder + Send + Sync>;
 
-/// Whether a mission that has taken this much may go on.
+/// Function that decides after this usage whether a mission may go on.
 pub type BudgetFn = Arc<dyn Fn(&Usage) -> bool + Send + Sync>;
 
 /// Options of one run.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// Which model, in place of the agent's.
+    /// Model to use in place of the agent's.
     pub llm: Option<LlmRef>,
-    /// Models by name, before those of `models`. The agents below have them too.
+    /// Models by name, searched before `models`. Agents below use them too.
     pub llm_registry: BTreeMap<String, Client>,
-    /// The models there are.
+    /// Registry of models.
     pub models: Arc<dyn ModelRegistry>,
     /// Data of the mission: a map.
     pub context: Datum,
-    /// Types of the context; a whole signature, or the part behind its arrow.
+    /// Types of the context: a whole signature, or the part behind its arrow.
     pub context_signature: Option<String>,
-    /// The mission as it stands, in place of the agent's template.
+    /// Text of the mission in place of the agent's template, without placeholders.
     pub mission: Option<String>,
-    /// What was said before the mission.
+    /// Conversation before the mission.
     pub history: Vec<Message>,
-    /// What an earlier agent said of the fields it passed on.
+    /// Descriptions of fields that an earlier agent passed on.
     pub upstream_descriptions: BTreeMap<String, String>,
-    /// The failure of the step that was to be the context.
+    /// Failure of the step that should have become the context.
     pub chained_failure: Option<Fail>,
     /// Definitions to begin with, by name.
     pub memory: Vec<(String, Frozen)>,
-    /// Tasks that were finished before, by id.
+    /// Tasks finished before, by id.
     pub journal: Option<Map<String, Value>>,
-    /// Answers of tools that are known already.
+    /// Tool answers known from before.
     pub tool_cache: BTreeMap<CacheKey, Frozen>,
-    /// In place of the whole system message.
+    /// System message that replaces the agent's as a whole.
     pub system_prompt: Option<String>,
-    /// Whether the provider should keep the system message at hand.
+    /// Flag: the provider should cache the system message.
     pub cache: bool,
-    /// Where text that is an answer goes as it arrives.
+    /// Sink for answer text as it arrives.
     pub on_chunk: Option<ChunkSink>,
-    /// Whether the result holds all messages.
+    /// Flag: the result holds all messages.
     pub collect_messages: bool,
-    /// Whether the result holds the turns.
+    /// Condition on which the result holds the turns.
     pub trace: TraceMode,
     /// Tokens after which the mission ends.
     pub token_limit: Option<u64>,
-    /// Asked after each reply whether the mission may go on.
+    /// Function that decides after each reply whether the mission may go on.
     pub budget: Option<BudgetFn>,
-    /// What a mission over its budget gives.
+    /// Result of a mission over its budget.
     pub on_budget_exceeded: OnBudgetExceeded,
-    /// Decides after each turn whether the mission goes on.
+    /// Function that decides after each turn whether the mission goes on.
     pub continuation_guard: Option<GuardFn>,
-    /// Called after each turn in which programs reported steps of a plan as done.
+    /// Function called after each turn in which programs reported steps of a plan as done.
     pub on_steps_done: Option<StepsDoneFn>,
-    /// Who gets the events of the run.
+    /// Receiver of the run's events.
     pub tracer: Tracer,
-    /// Servers of the run. Programs call them with the tool `call` and look into them; a model that calls tools itself is
-    /// offered theirs by name. The agent's prelude is checked against them. A program that wrote to one, or may have, and
-    /// did not end the mission, ends it unless there is a `continuation_guard`.
+    /// Servers of the run. Programs call them with the tool `call` and look tools up; a model that calls tools itself
+    /// is offered theirs by name. The agent's prelude is checked against them. A program that wrote to one, or may
+    /// have, and did not end the mission, ends it unless there is a `continuation_guard`.
     pub servers: Option<Arc<dyn Servers>>,
-    /// Ends the run when it is cancelled.
+    /// Signal that ends the run.
     pub cancel: Cancel,
-    /// When programs compute, and where, in a host that has many of them.
+    /// Schedule of the computing of programs, for hosts with many of them.
     pub schedule: Option<Arc<dyn Schedule>>,
-    /// Where checkpoints are written.
+    /// Folder for checkpoints.
     pub checkpoint_dir: Option<PathBuf>,
-    /// The checkpoint to go on from.
+    /// Checkpoint to resume from.
     pub resume_from: Option<PathBuf>,
-    /// Changes options of the agent for this run.
+    /// Changes to options of the agent, for this run.
     pub changes: Option<Change>,
 }
 
@@ -122,12 +122,12 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// Every option at its default, with no data.
+    /// Returns default options, with no data.
     pub fn new() -> RunOptions {
         RunOptions::default()
     }
 
-    /// Data of the mission, from anything that serialises to a map.
+    /// Sets the data of the mission, from anything that serialises to a map.
     ///
     /// ```
     /// use ptc_agent::RunOptions;
@@ -143,28 +143,28 @@ impl RunOptions {
         Ok(self)
     }
 
-    /// Which model.
+    /// Sets the model.
     #[must_use]
     pub fn llm(mut self, llm: impl Into<LlmRef>) -> RunOptions {
         self.llm = Some(llm.into());
         self
     }
 
-    /// A model that the agents of this run know by this name.
+    /// Adds a model that the agents of this run know by this name.
     #[must_use]
     pub fn llm_named(mut self, name: impl Into<String>, model: impl Model + 'static) -> RunOptions {
         self.llm_registry.insert(name.into(), Client::new(model));
         self
     }
 
-    /// The models there are.
+    /// Sets the registry of models.
     #[must_use]
     pub fn models(mut self, models: impl ModelRegistry + 'static) -> RunOptions {
         self.models = Arc::new(models);
         self
     }
 
-    /// The model that this run, the agent, or the caller's agent says, in this order.
+    /// Returns the model named by this run, the agent, or the caller's agent, in this order.
     ///
     /// ```
     /// use ptc_agent::{Agent, RunOptions};
@@ -181,7 +181,7 @@ impl RunOptions {
         self.client_for(self.llm.as_ref().or(agent).unwrap_or(&LlmRef::Caller), caller)
     }
 
-    /// The model that a reference means: of a tool, or of an agent below this one, which say for themselves.
+    /// Returns the model that a reference means: for tools, and for agents below, which name their own.
     pub fn client_for(&self, llm: &LlmRef, caller: Option<&Client>) -> Result<Client, LlmError> {
         match llm {
             LlmRef::Client(client) => Ok(client.clone()),
@@ -196,14 +196,14 @@ impl RunOptions {
         }
     }
 
-    /// Types of the context.
+    /// Sets the types of the context.
     #[must_use]
     pub fn context_signature(mut self, text: impl Into<String>) -> RunOptions {
         self.context_signature = Some(text.into());
         self
     }
 
-    /// A definition to begin with.
+    /// Adds a definition to begin with.
     pub fn define<T: serde::Serialize + ?Sized>(
         mut self,
         name: impl Into<String>,
@@ -213,28 +213,28 @@ impl RunOptions {
         Ok(self)
     }
 
-    /// Servers that programs may call.
+    /// Sets the servers that programs may call.
     #[must_use]
     pub fn servers(mut self, servers: impl Servers + 'static) -> RunOptions {
         self.servers = Some(Arc::new(servers));
         self
     }
 
-    /// Who gets the events of the run.
+    /// Sets the receiver of the run's events.
     #[must_use]
     pub fn tracer(mut self, tracer: Tracer) -> RunOptions {
         self.tracer = tracer;
         self
     }
 
-    /// Ends the run when it is cancelled.
+    /// Sets the signal that ends the run.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> RunOptions {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Programs compute when and where this says.
+    /// Sets the schedule of the programs' computing.
     #[must_use]
     pub fn scheduled(mut self, schedule: Arc<dyn Schedule>) -> RunOptions {
         self.schedule = Some(schedule);

@@ -1,5 +1,5 @@
-//! Whether a run can start: the agent with the changes of the run, and its data against both. A run
-//! does this first, and a dry run does nothing else.
+//! Checks before a run starts: the agent with the changes of the run, and its data against both. A run does this first,
+//! and a dry run does nothing else.
 
 use super::{Agent, BuildError, Reason, RunOptions};
 use ptc_bytecode::{Datum, Node};
@@ -8,21 +8,21 @@ use ptc_contract::keys;
 use ptc_contract::signature::{Field, Signature, Type, Validation};
 use ptc_contract::template::OnMissing;
 
-/// What a run starts from.
+/// A checked run, ready to start.
 #[derive(Clone, Debug)]
 pub struct PreparedRun {
-    /// The agent, with the changes of the run.
+    /// Agent, with the changes of the run.
     pub agent: Agent,
-    /// The data, coerced to the parameters.
+    /// Data, coerced to the parameters.
     pub context: Datum,
     /// Types of the data, if other than the parameters.
     pub context_signature: Option<Signature>,
-    /// What was coerced, and what is odd.
+    /// Coercions and oddities.
     pub warnings: Vec<String>,
 }
 
 impl Agent {
-    /// Everything that would keep a run from starting; empty if nothing does. No model is asked.
+    /// Returns all problems that would keep a run from starting; empty if there are none. No model is asked.
     ///
     /// ```
     /// use ptc_agent::{Agent, RunOptions};
@@ -35,7 +35,7 @@ impl Agent {
         self.prepare(run).err().unwrap_or_default()
     }
 
-    /// The agent with the changes of a run, or what is wrong with those.
+    /// Returns the agent with the changes of a run, or the problems of those changes.
     pub(crate) fn changed(&self, run: &RunOptions) -> Result<Agent, Vec<BuildError>> {
         let Some(change) = &run.changes else { return Ok(self.clone()) };
         let builder = change(super::AgentBuilder::from(self.options().clone()));
@@ -46,7 +46,7 @@ impl Agent {
         builder.build().map_err(|error| vec![error])
     }
 
-    /// What a run starts from, or everything that keeps it from starting.
+    /// Prepares a run, or returns all problems that keep it from starting.
     pub fn prepare(&self, run: &RunOptions) -> Result<PreparedRun, Vec<BuildError>> {
         let agent = self.changed(run)?;
         let mut problems = Vec::new();
@@ -85,8 +85,8 @@ impl Agent {
     }
 }
 
-/// The context without entries whose names are firewalled, as those of a map that was made of firewalled values: prompts,
-/// hints and traces list all names. What the agent itself declares is no secret.
+/// Removes context entries with firewalled names, such as those of a map derived from firewalled values: prompts, hints
+/// and traces list all names. Names that the agent itself declares are no secret.
 fn with_tellable_names(
     context: Datum,
     agent: &Agent,
@@ -126,7 +126,7 @@ fn with_tellable_names(
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0))).with_veiled(veiled)
 }
 
-/// Keys of the context that are also names of tools: a model would mix them up.
+/// Reports keys of the context that are also names of tools: a model would mix them up.
 fn conflicts(agent: &Agent, context: View<'_>) -> Vec<BuildError> {
     let keys = context.entries();
     let is_key = |name: &str| keys.iter().any(|(key, _)| key.name().is_some_and(|key| keys::same(key, name)));
@@ -150,7 +150,7 @@ fn missing(agent: &Agent, context: View<'_>) -> Vec<BuildError> {
     told.collect()
 }
 
-/// The context against the parameters. What is there must fit; what is absent matters in `strict`.
+/// Checks and coerces the context. Values that are there must fit; absent ones matter only in `strict`.
 fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<Datum, Vec<BuildError>> {
     let mode = agent.options().signature_validation;
     let fail = |message: String| BuildError::new(Reason::ValidationError, message);
@@ -158,7 +158,7 @@ fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<
         let bare: Vec<BuildError> = agent
             .tools()
             .iter()
-            // Servers hold calls against their own schemas.
+            // Servers check calls against their own schemas.
             .filter(|tool| tool.signature.is_none() && !tool.is_of_servers())
             .map(|tool| fail(format!("the tool `{}` has no signature, and `strict` asks for one", tool.name)))
             .collect();
@@ -174,7 +174,7 @@ fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<
         Validation::Strict => field.clone(),
         _ => Field::new(&*field.name, Type::optional(field.ty.clone())),
     };
-    // Further keys of a context are no mistake, in any mode.
+    // Additional keys of a context are fine in every mode.
     let ty = Type::Record { fields: params.iter().map(relaxed).collect(), closed: false };
     let lenient = if mode == Validation::Strict { Validation::Enabled } else { mode };
     match ty.coerce(context, lenient) {

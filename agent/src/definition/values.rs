@@ -1,4 +1,4 @@
-//! The types of options, and how files write them.
+//! Types of options, and their forms in files.
 
 use crate::prompt::{LanguageFn, PromptCtx};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// Enums of a few words; the first is the default.
+/// Generates enums of a few words; the first is the default.
 macro_rules! choices {
     ($($(#[doc = $doc:literal])* $name:ident {
         $(#[doc = $first_doc:literal])* $first:ident, $($(#[doc = $vdoc:literal])* $variant:ident,)*
@@ -26,42 +26,42 @@ macro_rules! choices {
 }
 
 choices! {
-    /// How programs arrive.
+    /// Transport of programs from the model.
     Transport {
-        /// As a fenced block in the reply.
+        /// Fenced block in the reply.
         Content,
-        /// As the argument of a tool call.
+        /// Argument of a tool call.
         ToolCall,
     }
-    /// What happens when definitions grow past `memory_limit`.
+    /// Reaction to definitions that grow past `memory_limit`.
     MemoryStrategy {
-        /// The mission ends.
+        /// Ends the mission.
         Strict,
-        /// The turn is undone.
+        /// Undoes the turn.
         Rollback,
     }
-    /// Whether an agent of one turn must say `return`.
+    /// Condition on which an agent of one turn completes.
     CompletionMode {
-        /// The value of its program is the result.
+        /// The value of the program is the result.
         Implicit,
-        /// It must.
+        /// The program must say `return`.
         Explicit,
     }
-    /// Where tools and data are described.
+    /// Place where tools and data are described.
     ContextPlacement {
-        /// In the system message.
+        /// The system message.
         System,
-        /// In front of the mission.
+        /// The first user message, in front of the mission.
         User,
     }
-    /// What a mission without turns left gives.
+    /// Result of a mission without turns left.
     OnExhausted {
         /// A failure.
         Fail,
         /// The newest value that fits.
         LastValue,
     }
-    /// What a token budget that is spent gives.
+    /// Result of a mission whose token budget is spent.
     OnBudgetExceeded {
         /// A failure.
         Fail,
@@ -70,35 +70,35 @@ choices! {
     }
     /// Tools that come with agents.
     BuiltinTool {
-        /// Lines that match a pattern, and the same with numbers and context.
+        /// Lines that match a pattern, with or without line numbers and context.
         Grep,
         /// Keeps a plan.
         CreatePlan,
     }
 }
 
-/// Whether the turns of a run are kept in its result.
+/// Condition on which the result of a run holds its turns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TraceMode {
-    /// They are.
+    /// The turns are kept.
     #[default]
     Always,
-    /// They are not.
+    /// The turns are dropped.
     Never,
-    /// Only if the run fails.
+    /// The turns are kept if the run fails.
     OnError,
 }
 
-/// The option `compaction`: when old messages are left out of requests.
+/// The option `compaction`: rules for leaving old messages out of requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compaction {
     /// Turns after which messages are trimmed.
     pub after_turns: Option<u32>,
     /// Estimated tokens after which messages are trimmed.
     pub after_tokens: Option<u64>,
-    /// How many turns are kept.
+    /// Number of latest turns that are kept.
     pub keep_recent_turns: u32,
-    /// Whether the first message is kept.
+    /// Flag: the first message is kept.
     pub keep_initial_user: bool,
 }
 
@@ -109,7 +109,7 @@ impl Default for Compaction {
 }
 
 impl Compaction {
-    /// `true`, `false`, or a table `{strategy, trigger: {turns, tokens}, keep_recent_turns, keep_initial_user}`.
+    /// Reads `true`, `false`, or a table `{strategy, trigger: {turns, tokens}, keep_recent_turns, keep_initial_user}`.
     pub(super) fn read(value: &Value) -> Result<Option<Compaction>, String> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -152,55 +152,55 @@ impl Compaction {
     }
 }
 
-/// The option `tool_cache_limit`. What was not asked for the longest is dropped first.
+/// The option `tool_cache_limit`. Least recently used answers are dropped first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolCacheLimit {
-    /// Answers.
+    /// Maximum number of answers.
     pub entries: Option<u64>,
-    /// Bytes of all answers together.
+    /// Maximum bytes of all answers together.
     pub bytes: Option<u64>,
 }
 
-/// One step of a plan.
+/// Step of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanItem {
-    /// What programs mark it by.
+    /// Id by which programs report the step.
     pub id: String,
-    /// What is to be done.
+    /// Task of the step.
     pub text: String,
-    /// How far it was before the mission.
+    /// State before the mission.
     #[serde(default, skip_serializing_if = "StepState::is_pending")]
     pub state: StepState,
-    /// What came of it before the mission: a summary, or why it failed.
+    /// Outcome before the mission: a summary, or the reason of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
 
 impl PlanItem {
-    /// A step that is to be done.
+    /// Returns a pending step.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> PlanItem {
         PlanItem { id: id.into(), text: text.into(), ..PlanItem::default() }
     }
 
-    /// Steps with the ids 1, 2, 3.
+    /// Returns steps with the ids 1, 2, 3, ….
     pub fn list<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<PlanItem> {
         let numbered = texts.into_iter().enumerate();
         numbered.map(|(i, text)| PlanItem::new((i + 1).to_string(), text)).collect()
     }
 }
 
-/// How far a step of a plan is.
+/// State of a step of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
-    /// It is to be done.
+    /// Not begun.
     #[default]
     Pending,
-    /// It is done.
+    /// Done.
     Done,
-    /// It was tried.
+    /// Tried and failed.
     Failed,
 }
 
@@ -210,7 +210,7 @@ impl StepState {
     }
 }
 
-/// Steps from texts, which get the ids 1, 2, …, from `[id, text]` pairs, and from tables with the fields of [`PlanItem`].
+/// Reads steps: texts, which get the ids 1, 2, …, `[id, text]` pairs, and tables with the fields of [`PlanItem`].
 pub(super) fn read_plan(value: &Value) -> Result<Vec<PlanItem>, String> {
     let items = value.as_array().ok_or("is a list of texts, of pairs of id and text, or of tables")?;
     let read = |(i, item): (usize, &Value)| match item {
@@ -227,30 +227,30 @@ pub(super) fn read_plan(value: &Value) -> Result<Vec<PlanItem>, String> {
     items.iter().enumerate().map(read).collect()
 }
 
-/// What of the language is explained to the model.
+/// The explanation of the language in the system message.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LanguageSpec {
-    /// The whole card.
+    /// The whole reference card.
     #[default]
     Full,
-    /// The short card that agents have who answer in text.
+    /// The short card, as agents get it that answer in text.
     Compact,
-    /// Nothing: the model knows, or the host tells it.
+    /// Nothing: the model knows the language, or the host explains it.
     None,
-    /// What this says, asked before every turn.
+    /// Result of this function, called before every turn.
     #[serde(skip)]
     Function(LanguageFn),
     /// This text.
     #[serde(untagged)]
     Text(String),
-    /// The whole card with parts in other words.
+    /// The whole card with some parts replaced.
     #[serde(untagged)]
     Parts(LanguageParts),
 }
 
 impl LanguageSpec {
-    /// Asks this before every turn.
+    /// Explains the language with this function, called before every turn.
     ///
     /// ```
     /// use ptc_agent::definition::{LanguageSpec, PromptParts, SystemPrompt};
@@ -264,43 +264,43 @@ impl LanguageSpec {
     }
 }
 
-/// Parts of what is explained, each in place of ours.
+/// Replacements for parts of the language's explanation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LanguageParts {
-    /// How to finish.
+    /// Explanation of how to finish.
     pub behavior: Option<String>,
-    /// The language.
+    /// Explanation of the language.
     pub reference: Option<String>,
-    /// Tasks and their journal, for agents that keep one.
+    /// Explanation of tasks and their journal, for agents that keep one.
     pub journal: Option<String>,
 }
 
-/// Parts of the system message that a host puts in.
+/// Parts of the system message that a host supplies.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PromptParts {
-    /// Before everything.
+    /// Text before everything.
     pub prefix: Option<String>,
-    /// After everything.
+    /// Text after everything.
     pub suffix: Option<String>,
-    /// In place of the language reference.
+    /// Replacement for the language reference.
     pub language_spec: LanguageSpec,
-    /// In place of the output requirements.
+    /// Replacement for the output requirements.
     pub output_format: Option<String>,
 }
 
-/// Changes the finished system message.
+/// Function that changes the finished system message.
 pub type PromptTransform = Arc<dyn Fn(String) -> String + Send + Sync>;
 
 /// The option `system_prompt`.
 #[derive(Clone)]
 pub enum SystemPrompt {
-    /// In place of everything.
+    /// Replaces the whole message.
     Replace(String),
-    /// Around and inside.
+    /// Adds around it and replaces parts.
     Parts(PromptParts),
-    /// What this makes of it.
+    /// Passes it through this function.
     Transform(PromptTransform),
 }
 
@@ -335,29 +335,29 @@ impl fmt::Debug for SystemPrompt {
     }
 }
 
-/// What a progress function is told.
+/// Input of a progress function.
 #[derive(Clone, Debug)]
 pub struct ProgressInput {
-    /// The plan.
+    /// Plan of the mission.
     pub plan: Vec<PlanItem>,
-    /// What was reported as done: id and text.
+    /// Steps reported as done: id and text.
     pub summaries: Vec<(String, String)>,
     /// Names of the tools called in the turn.
     pub tool_calls: Vec<String>,
-    /// The turn.
+    /// Number of the turn.
     pub turn: u32,
-    /// Its kind: `normal`, `must_return`, `retry`.
+    /// Kind of the turn: `normal`, `must_return`, `retry`.
     pub phase: &'static str,
 }
 
-/// Takes what programs reported with `step-done` in a turn: id and text, without firewalled parts. An error becomes a
-/// warning of the mission.
+/// Function that takes the steps reported with `step-done` in a turn: id and text, without firewalled parts. An error
+/// becomes a warning of the mission.
 pub type StepsDoneFn = Arc<dyn Fn(&[(String, String)]) -> Result<(), String> + Send + Sync>;
 
-/// Makes the text on progress, from what happened and from what it gave back the last time.
+/// Function that makes the text on progress, from the turn and its own previous state.
 pub type ProgressFn = Arc<dyn Fn(&ProgressInput, &Value) -> (String, Value) + Send + Sync>;
 
-/// A number, or nothing for `"none"` and null.
+/// Reads a number, or nothing for `"none"` and null.
 pub(super) fn or_none<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<Option<T>, String> {
     match value {
         Value::Null => Ok(None),
@@ -366,7 +366,7 @@ pub(super) fn or_none<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<Opt
     }
 }
 
-/// What is wrong with a value that has not the type of its option, without the names of Rust's types.
+/// Describes a value of the wrong type, without the names of Rust's types.
 pub(super) fn unread(error: serde_json::Error) -> String {
     let words = [
         ("expected u32", "expected a whole number"),

@@ -1,13 +1,13 @@
-//! How many turns are left, in words.
+//! Remaining turns, in words.
 
 /// The budget of a mission before its next turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turns {
-    /// The number of the next turn, from 1.
+    /// Number of the next turn, from 1.
     pub next: u32,
-    /// The option `max_turns`.
+    /// Value of the option `max_turns`.
     pub max_turns: u32,
-    /// The option `retry_turns`.
+    /// Value of the option `retry_turns`.
     pub retry_turns: u32,
     /// Work turns left.
     pub work_left: u32,
@@ -16,7 +16,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The line at the end of a message; None for an agent of one turn, or with nothing left.
+    /// Returns the line at the end of a message; None for an agent of one turn, or with nothing left.
     ///
     /// ```
     /// use ptc_agent::feedback::Turns;

@@ -1,4 +1,4 @@
-//! Answers of tools as a model sees that made the calls itself: whole, or as much as a message has room for.
+//! Answers of tools for models that called the tools themselves: whole, or as much as fits into a message.
 
 use super::state::{Mission, Mode};
 use super::toolbox::CallOutcome;
@@ -14,20 +14,20 @@ use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Frozen, Refusal, ToolAnswer};
 use serde_json::{Value, json};
 
-/// Bytes of an answer, as data, up to which a message holds all of it.
+/// Maximum bytes, as data, of an answer that a message holds whole.
 const WHOLE_BYTES: usize = 256 << 10;
 
-/// Bytes of text that a message holds of a larger answer.
+/// Maximum bytes of text that a message holds of a larger answer.
 const PART_BYTES: usize = 32 << 10;
 
-/// How much of a larger answer is looked at for that.
+/// Maximum bytes of a larger answer that are read to make an excerpt.
 const LOOKED_AT_BYTES: usize = 64 << 20;
 
-/// Items that are looked at of a list which is larger still, and how large one of them may be.
+/// Maximum items read of a list that is larger still, and maximum bytes of one item.
 const LOOKED_AT: (usize, usize) = (1_000, 64 << 10);
 
 impl Mission {
-    /// The content of the message that answers a call, and the images and documents in it.
+    /// Returns the content of the message that answers a call, with its images and documents.
     pub(super) fn answer_text(
         &mut self,
         tool: Option<&Tool>,
@@ -68,7 +68,7 @@ impl Mission {
         attachments.public(datum, &mut self.place.secrets())
     }
 
-    /// What a model may see of an answer. Images and documents take no room in the words.
+    /// Returns the part of an answer that a model may see. Images and documents take no room in the text.
     fn visible(&self, frozen: &Frozen, attachments: &mut Attachments) -> Visible {
         if let Ok(datum) = frozen.to_datum(WHOLE_BYTES) {
             return Visible::Whole(self.public(&datum, attachments));
@@ -85,7 +85,7 @@ impl Mission {
         }
     }
 
-    /// An excerpt, what is missing of the whole, and how to get that.
+    /// Returns an excerpt, with notes on what is missing and how to get it.
     fn part(
         &self,
         tool: Option<&Tool>,
@@ -130,7 +130,7 @@ impl Mission {
         }
     }
 
-    /// How a model gets at what is missing where no program can read it.
+    /// Returns advice for reading the rest where no program can.
     fn narrower(&self, tool: Option<&Tool>) -> String {
         let params = tool.and_then(|tool| tool.signature.as_ref()).map(|signature| &signature.params);
         match params {
@@ -147,19 +147,19 @@ impl Mission {
     }
 }
 
-/// As much of an answer as a model may see, without what is firewalled.
+/// The part of an answer that a model may see, without firewalled values.
 enum Visible {
-    /// All of it.
+    /// The whole answer.
     Whole(Datum),
-    /// All of it, which is more than a message has room for.
+    /// The whole answer, which does not fit into a message.
     Large(Datum),
-    /// The beginning of a list that is too large even to be looked at.
+    /// The beginning of a list that is too large to be read whole.
     Beginning(Datum),
-    /// It is too large even to be looked at.
+    /// Nothing: the answer is too large to be read.
     Nothing,
 }
 
-/// An answer that a message has room for.
+/// Formats an answer that fits into a message.
 fn whole(datum: &Datum) -> String {
     match to_json(datum) {
         Ok(json) => json.to_string(),
@@ -167,7 +167,7 @@ fn whole(datum: &Datum) -> String {
     }
 }
 
-/// The first items of a list, those that are not too large themselves.
+/// Returns the first items of a list, leaving out those that are too large themselves.
 fn beginning(frozen: &Frozen) -> Option<Datum> {
     let (count, bytes) = LOOKED_AT;
     let items = frozen.first_items(count, bytes)?;

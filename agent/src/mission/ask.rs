@@ -1,4 +1,4 @@
-//! Asking: a request becomes a reply.
+//! Model calls of a mission: a request becomes a reply.
 
 use super::fault::fail_of;
 use super::pieces::Pieces;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Mission {
-    /// Asks the model, as often as the agent's options say. Without a reply the mission fails.
+    /// Asks the model, with retries as the agent's options say. Without a reply the mission fails.
     pub(super) async fn ask(&mut self, request: &LlmRequest, turn: &mut Turn) -> Result<LlmResponse, Fail> {
         let number = turn.number;
         turn.system_prompt = Some(self.told_system(&request.system));
@@ -65,7 +65,7 @@ impl Mission {
                 event.data.insert("retries".to_string(), json!(failed));
             }
         });
-        // A reply that is late because the clock of the mission ran out is no fault of the model.
+        // If the mission's time is up, a late reply is not the model's fault.
         let mut response = reply.map_err(|error| match self.place.check() {
             Err(stopped) => stopped.into(),
             Ok(()) => self.no_reply(&error),
@@ -80,7 +80,7 @@ impl Mission {
         Ok(response)
     }
 
-    /// Tells the host of images and documents that the model could not be shown, and does not try again with them.
+    /// Reports images and documents that the model could not be shown to the host, and stops sending them.
     fn note_unseen(&mut self, request: &LlmRequest, response: &LlmResponse) {
         if response.unseen_parts == 0 {
             return;
@@ -100,8 +100,8 @@ impl Mission {
         }
     }
 
-    /// The request as the model gets it, and where the pieces of its reply are watched. The host's stream is for answers:
-    /// what is said along with calls of tools is none, and that is known at the end of a reply.
+    /// Returns the request as the model gets it, and the watcher of the reply's pieces. The host's stream is for
+    /// answers; text next to tool calls is none, which is only known at the end of a reply.
     fn streamed<'r>(&self, request: &'r LlmRequest, scope: &Scope) -> (Cow<'r, LlmRequest>, Option<Pieces>) {
         let secrets = (!self.place.shows_secrets).then(|| self.place.secrets.clone());
         let pieces = Pieces::watched(scope, secrets);
@@ -112,7 +112,7 @@ impl Mission {
         (request, pieces)
     }
 
-    /// The system message for the record of a turn: one text as long as it stays the same.
+    /// Returns the system message for the record of a turn, shared with the last turn while it stays the same.
     fn told_system(&self, system: &str) -> Arc<str> {
         let last = self.state.turns.last().and_then(|turn| turn.system_prompt.as_ref());
         last.filter(|last| ***last == *system).cloned().unwrap_or_else(|| system.into())
@@ -127,7 +127,7 @@ impl Mission {
         }))
     }
 
-    /// What a trace keeps of a request: what is new in it, and enough to know it again.
+    /// Records a request in a trace: its new parts, and enough to recognise it.
     fn tell_request(&self, event: &mut crate::trace::Event, request: &LlmRequest) {
         event.turn = Some(request.turn);
         event.model = Some(self.model_name.clone());
@@ -148,7 +148,7 @@ impl Mission {
     }
 }
 
-/// A message with placeholders of its images and documents: a trace has no room for them.
+/// Returns a message with placeholders for its images and documents: a trace has no room for them.
 fn without_parts(message: &Message) -> Value {
     let mut told = json!(Message { parts: Vec::new(), ..message.clone() });
     if !message.parts.is_empty() {
@@ -157,7 +157,7 @@ fn without_parts(message: &Message) -> Value {
     told
 }
 
-/// Gives the host an answer that could have been calls of tools.
+/// Sends an answer to the host's stream whole, if it could have turned out to be tool calls.
 fn answered_whole(request: &LlmRequest, response: &LlmResponse) {
     let stream = request.stream.as_ref().filter(|_| !request.tools.is_empty());
     if let Some(stream) = stream.filter(|_| response.tool_calls.is_empty()) {
@@ -166,7 +166,7 @@ fn answered_whole(request: &LlmRequest, response: &LlmResponse) {
     }
 }
 
-/// A request in sixteen hex digits: equal for requests that say the same.
+/// Hashes a request into 16 hex digits: equal for requests with equal content.
 pub(crate) fn request_hash(request: &LlmRequest) -> String {
     use sha2::{Digest, Sha256};
     let text = serde_json::to_string(request).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Missions for callers that wait.
+//! Missions for callers that block.
 
 use super::step::{Fail, Step};
 use std::future::Future;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-/// What blocking callers wait on: one runtime for the process, so that connections outlive a mission.
+/// Runtime for blocking callers: one per process, so that connections outlive a mission.
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
 
 fn runtime() -> Result<&'static Runtime, Box<Step>> {
@@ -24,8 +24,7 @@ fn broken(message: String) -> Box<Step> {
     Step::failing(Fail::new("internal_error", message))
 }
 
-/// Work of a mission on threads of its own, so that whoever waits for it is not held up by what it computes. Dropped,
-/// it ends.
+/// Runs work of a mission on threads of its own, so as not to hold up the caller. Dropping the future ends it.
 pub(super) async fn apart<T: Send + 'static>(
     work: impl Future<Output = Result<T, Box<Step>>> + Send + 'static,
 ) -> Result<T, Box<Step>> {
@@ -51,7 +50,7 @@ impl<T> Future for AbortOnDrop<Result<T, Box<Step>>> {
     }
 }
 
-/// The runtime of the process around work that is polled outside of any, as long as the guard lives; None inside of one.
+/// Enters the runtime of the process, if the caller is outside of any runtime, until the guard is dropped.
 pub(super) fn entered() -> Result<Option<EnterGuard<'static>>, Box<Step>> {
     match Handle::try_current() {
         Ok(_) => Ok(None),
@@ -59,7 +58,7 @@ pub(super) fn entered() -> Result<Option<EnterGuard<'static>>, Box<Step>> {
     }
 }
 
-/// Waits for work of a mission, also inside of a runtime.
+/// Blocks on work of a mission, also inside a runtime.
 pub(super) fn block_on<F>(work: F) -> Result<F::Output, Box<Step>>
 where
     F: Future + Send,
@@ -69,7 +68,7 @@ where
     if Handle::try_current().is_err() {
         return Ok(runtime.block_on(work));
     }
-    // Inside of a runtime this thread must not wait for another: a thread of its own may.
+    // A thread inside a runtime must not block on another runtime; a new thread may.
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| runtime.block_on(work));
         match waiting.join() {

@@ -1,4 +1,4 @@
-//! Turns, tokens and money of a mission and everything below it.
+//! Budgets of turns, tokens and money, for a mission and everything below it.
 
 use super::step::TreeUsage;
 use crate::definition::{AgentOptions, RunOptions};
@@ -6,28 +6,27 @@ use ptc_model::Tokens;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What one mission may take, inside what the mission above it may take. Everybody below counts against
-/// everybody above.
+/// Budget of one mission, inside the budget of the mission above it. Spending counts against all missions above.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: AtomicI64,
     spent: Mutex<TreeUsage>,
     most: Most,
     above: Option<Arc<Budget>>,
-    /// Whether its turns have been paid for: those above count only what it spends besides.
+    /// Flag: the turns have been paid for already; missions above count only the other costs.
     has_paid: bool,
 }
 
-/// What may be spent besides turns.
+/// Limits besides turns.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Most {
-    /// `max_cost_usd`
+    /// Value of `max_cost_usd`.
     pub cost_usd: Option<f64>,
-    /// `token_limit`
+    /// Value of `token_limit`.
     pub tokens: Option<u64>,
 }
 
-/// Which limit was passed, and by how much.
+/// An exceeded limit, and by how much.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Over {
     Cost(f64, f64),
@@ -35,7 +34,7 @@ pub(crate) enum Over {
 }
 
 impl Most {
-    /// What an agent and the run together allow.
+    /// Returns the limits of an agent and its run together.
     pub fn of(options: &AgentOptions, run: &RunOptions) -> Most {
         let tokens = [options.token_limit, run.token_limit].into_iter().flatten().min();
         Most { cost_usd: options.max_cost_usd, tokens }
@@ -43,7 +42,7 @@ impl Most {
 }
 
 impl Budget {
-    /// Of the mission at the root, or of one below `above`.
+    /// Returns the budget of the root mission, or of one below `above`.
     pub fn new(turns: u32, most: Most, above: Option<Arc<Budget>>) -> Arc<Budget> {
         Arc::new(Budget {
             left: AtomicI64::new(i64::from(turns)),
@@ -54,8 +53,8 @@ impl Budget {
         })
     }
 
-    /// Of a question whose turn somebody above has taken for all questions like it. What models cost still counts
-    /// against everybody above.
+    /// Returns the budget of a question whose turn has been taken for a group of questions. Model costs still count
+    /// against all missions above.
     pub fn paid(above: Arc<Budget>) -> Arc<Budget> {
         let budget = Budget {
             left: AtomicI64::new(1),
@@ -71,7 +70,7 @@ impl Budget {
         std::iter::successors(Some(self), |budget| budget.above.as_deref())
     }
 
-    /// Those that count its turns: itself and everybody above, up to one whose turns have been paid for.
+    /// Returns the budgets that count its turns: itself and those above, up to one whose turns have been paid for.
     fn payers(&self) -> impl Iterator<Item = &Budget> {
         let mut next = Some(self);
         std::iter::from_fn(move || {
@@ -81,7 +80,7 @@ impl Budget {
         })
     }
 
-    /// Takes one turn here and from everybody above; nothing is taken if one of them has none left.
+    /// Takes one turn here and from all missions above; takes nothing if one of them has none left.
     pub fn take(&self) -> bool {
         let mut taken: Vec<&Budget> = Vec::new();
         for budget in self.payers() {
@@ -102,31 +101,31 @@ impl Budget {
         true
     }
 
-    /// Turns that can still be taken.
+    /// Returns the number of turns left.
     pub fn left(&self) -> u64 {
         let least = self.payers().map(|budget| budget.left.load(Ordering::Acquire)).min().unwrap_or(0);
         u64::try_from(least).unwrap_or(0)
     }
 
-    /// Requests that were made, and what they cost.
+    /// Counts requests and their costs.
     pub fn spend(&self, requests: u64, tokens: Option<&Tokens>) {
         self.each(|spent| {
             spent.llm_requests = spent.llm_requests.saturating_add(requests);
             if let Some(tokens) = tokens {
                 spent.total_tokens = spent.total_tokens.saturating_add(tokens.total());
-                // What a provider pays back does not raise a limit.
+                // A refund from a provider does not raise a limit.
                 spent.cost_usd += tokens.total_cost.unwrap_or(0.0).max(0.0);
             }
         });
     }
 
-    /// True if dollars are all that bounds what models are asked here: then every reply needs a cost.
+    /// Returns whether dollars are the only bound on model calls: then every reply needs a cost.
     pub fn needs_costs(&self) -> bool {
         let has = |is_set: fn(&Most) -> bool| self.chain().any(|budget| is_set(&budget.most));
         has(|most| most.cost_usd.is_some()) && !has(|most| most.tokens.is_some())
     }
 
-    /// The first limit that was passed, here or above.
+    /// Returns the first exceeded limit, here or above.
     pub fn over(&self) -> Option<Over> {
         self.chain().find_map(|budget| {
             let (spent, most) = (budget.spent(), budget.most);
@@ -137,7 +136,7 @@ impl Budget {
         })
     }
 
-    /// What a mission had taken before it was stopped, when it goes on.
+    /// Restores the usage of a resumed mission from before it was stopped.
     pub fn resume(&self, before: TreeUsage) {
         let turns = i64::try_from(before.turns).unwrap_or(i64::MAX);
         for budget in self.chain() {
@@ -153,7 +152,7 @@ impl Budget {
         });
     }
 
-    /// What this mission and everything below it took.
+    /// Returns the usage of this mission and everything below it.
     pub fn spent(&self) -> TreeUsage {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }

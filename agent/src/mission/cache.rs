@@ -1,7 +1,6 @@
-//! Answers of tools, kept for the rest of a run. Without limits nothing is ever dropped; with them, what was not
-//! asked for the longest goes first.
+//! Cache of a run's tool answers. Nothing is dropped without limits; with limits, least recently used answers go first.
 //!
-//! Beside the answers stand calls that are under way: equal calls made meanwhile wait for the same answer.
+//! Calls under way are kept too: equal calls made meanwhile wait for the same answer.
 
 use crate::definition::ToolCacheLimit;
 use futures_util::FutureExt;
@@ -14,41 +13,41 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The answers of one run.
+/// Cache of the answers of one run.
 pub(crate) struct Cache {
     limit: ToolCacheLimit,
     kept: HashMap<CacheKey, CacheEntry>,
     bytes: u64,
-    /// Counts what was asked: the clock of last uses.
+    /// Counter of lookups: the clock of last uses.
     clock: u64,
-    /// Calls that are under way. Each is held by those who wait for it, and gone with the last of them.
+    /// Calls under way. Each is held by its waiters, and gone with the last of them.
     flights: HashMap<CacheKey, (u64, WeakFlight)>,
-    /// Numbers calls, so that the end of one is not taken for that of its successor.
+    /// Counter that numbers calls, so that the end of one is not mistaken for that of its successor.
     flown: u64,
 }
 
-/// A call under way, and one of those who wait for it. Whoever is left polls it to its end: the first caller may go.
+/// A call under way, held by one of its waiters. Any remaining waiter polls it to its end: the first caller may go.
 pub(crate) struct Flight(Shared<BoxFuture<'static, Arc<Landing>>>);
 
 type WeakFlight = WeakShared<BoxFuture<'static, Arc<Landing>>>;
 
-/// What came of a call that several may have waited for.
+/// Outcome of a call that several callers may have waited for.
 pub(crate) struct Landing {
     pub answer: Result<Frozen, Refusal>,
-    /// How many bytes of it are in the cache, if it was kept.
+    /// Bytes in the cache, if the answer was kept.
     pub retained: Option<usize>,
     pub child_trace_id: Option<String>,
-    /// What code of the host was given and answered, for traces that are played again.
+    /// Arguments and answer of the host's code, for traces that are replayed.
     pub replay: Option<Value>,
 }
 
-/// Where the answer to a call comes from.
+/// Source of the answer to a call.
 pub(crate) enum Lookup {
-    /// From a call that was made before.
+    /// A finished call.
     Kept(Frozen),
-    /// From a call that somebody else has made.
+    /// A call under way that another caller started.
     OnItsWay(Flight),
-    /// From a call that begins now.
+    /// A new call.
     New(Flight),
 }
 
@@ -83,8 +82,8 @@ impl Cache {
         cache
     }
 
-    /// The answer to a call, or the way to it. `begin` makes the future of a call that nobody has made; it is given the
-    /// number that [`Cache::landed`] wants.
+    /// Looks up the answer to a call. `begin` makes the future of a call that is not known yet; it gets the number that
+    /// [`Cache::landed`] expects.
     pub fn look_up(&mut self, key: &CacheKey, begin: impl FnOnce(u64) -> Flight) -> Lookup {
         if let Some(known) = self.get(key) {
             return Lookup::Kept(known);
@@ -100,14 +99,14 @@ impl Cache {
         Lookup::New(flight)
     }
 
-    /// A call is over: nobody can join it any more.
+    /// Removes a finished call from those under way, so that nobody can join it any more.
     pub fn landed(&mut self, key: &CacheKey, id: u64) {
         if self.flights.get(key).is_some_and(|(known, _)| *known == id) {
             self.flights.remove(key);
         }
     }
 
-    /// The answer to a call that was made before.
+    /// Returns the answer of a finished call.
     fn get(&mut self, key: &CacheKey) -> Option<Frozen> {
         self.clock += 1;
         let kept = self.kept.get_mut(key)?;
@@ -115,7 +114,7 @@ impl Cache {
         Some(kept.value.clone())
     }
 
-    /// Keeps an answer, unless it is larger than its tool or the cache allows. Whether it was kept.
+    /// Keeps an answer, unless it is larger than its tool or the cache allows. Returns whether it was kept.
     pub fn insert(&mut self, key: CacheKey, value: Frozen, most: Option<u64>) -> bool {
         let bytes = value.bytes() as u64;
         let too_large = |limit: Option<u64>| limit.is_some_and(|limit| bytes > limit);
@@ -140,14 +139,14 @@ impl Cache {
             || self.limit.entries.is_some_and(|most| self.kept.len() as u64 > most)
     }
 
-    /// Everything that is kept, what was asked for last first.
+    /// Returns everything kept, most recently used first.
     pub fn newest(&self) -> Vec<(CacheKey, Frozen)> {
         let mut all: Vec<(&CacheKey, &CacheEntry)> = self.kept.iter().collect();
         all.sort_by_key(|(_, kept)| std::cmp::Reverse(kept.used));
         all.into_iter().map(|(key, kept)| (key.clone(), kept.value.clone())).collect()
     }
 
-    /// Everything that is kept.
+    /// Returns everything kept.
     pub fn all(&self) -> BTreeMap<CacheKey, Frozen> {
         self.kept.iter().map(|(key, kept)| (key.clone(), kept.value.clone())).collect()
     }
@@ -167,7 +166,7 @@ mod tests {
         Frozen::from_datum(&Datum::scalar(Node::Str("x".repeat(bytes).into()))).unwrap()
     }
 
-    /// A call that has an answer once the sender sends one.
+    /// Looks up a call whose answer is the value that the sender sends.
     fn call(cache: &mut Cache, key: &CacheKey) -> (Lookup, tokio::sync::oneshot::Sender<Frozen>) {
         let (answer, wait) = tokio::sync::oneshot::channel();
         let landing = async {

@@ -1,4 +1,4 @@
-//! What records keep of calls of tools.
+//! Records of tool calls.
 
 use super::excerpt::described;
 use super::step::{CallRecord, json_of};
@@ -11,11 +11,11 @@ use ptc_runtime::{Refusal, ToolAnswer};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How much of arguments and answers a record keeps.
+/// Maximum bytes of arguments and answers in a record.
 pub(crate) const RECORD_BYTES: usize = 16 << 10;
 
 impl CallRecord {
-    /// What the record of a turn says of it: nothing of what was given and answered.
+    /// Returns the summary for the record of a turn, without arguments and answer.
     pub(crate) fn summary(&self) -> Value {
         json!({
             "server": null, "tool": self.name, "duration_ms": self.duration_ms,
@@ -25,7 +25,7 @@ impl CallRecord {
     }
 }
 
-/// An answer for a record, and whether it was cut.
+/// Shortens an answer for a record; the flag says that it was cut.
 pub(crate) fn brief_answer(answer: &ToolAnswer) -> (Value, bool) {
     match answer {
         ToolAnswer::Datum(datum) => brief(datum),
@@ -36,13 +36,12 @@ pub(crate) fn brief_answer(answer: &ToolAnswer) -> (Value, bool) {
     }
 }
 
-/// Milliseconds since 1970.
+/// Returns milliseconds since 1970.
 pub(crate) fn millis(at: SystemTime) -> u64 {
     at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Data for a record: whole if it is small, else the beginning of its printed form. Images and documents are
-/// placeholders.
+/// Shortens data for a record to the beginning of its printed form, unless it is small. Media become placeholders.
 pub(crate) fn brief(datum: &Datum) -> (Value, bool) {
     let datum = without_media(datum);
     if weight(&datum) <= RECORD_BYTES {
@@ -52,7 +51,7 @@ pub(crate) fn brief(datum: &Datum) -> (Value, bool) {
     (Value::String(show(Tree::new(&datum).root(), shown)), true)
 }
 
-/// About how many bytes data has; counting stops soon after what a record keeps.
+/// Estimates the bytes of data; counting stops soon after the limit of a record.
 pub(crate) fn weight(datum: &Datum) -> usize {
     let bytes = |node: &Node| match node {
         Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) | Node::Regex(text) | Node::Big(text) => {
@@ -64,10 +63,10 @@ pub(crate) fn weight(datum: &Datum) -> usize {
     nodes.iter().take(RECORD_BYTES / 8 + 1).map(bytes).fold(0, usize::saturating_add)
 }
 
-/// How much of an answer is kept; a line of a trace has no room for more.
+/// Maximum bytes kept of an answer; a line of a trace has no room for more.
 const MAX_ANSWER: usize = 900 << 10;
 
-/// What a trace keeps of a call to code of the host, to answer it again.
+/// Records a call to code of the host in a trace, so that a replay can answer it again.
 pub(super) fn recorded_answer(key: &CacheKey, answer: Result<&ToolAnswer, &Refusal>) -> Value {
     let key = key.hash();
     let datum = match answer {
@@ -86,7 +85,7 @@ pub(super) fn recorded_answer(key: &CacheKey, answer: Result<&ToolAnswer, &Refus
     let plain = datum_to_json(&datum).ok().filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
     match plain {
         Some(json) => json!({"key": key, "answer": json}),
-        // The nodes of data do not show which value belongs to a firewalled key.
+        // In node form, it is not visible which value belongs to a firewalled key.
         None if datum.nodes().iter().any(may_hide) => json!({"key": key, "lost": "it has firewalled fields"}),
         None => match serde_json::to_value(&datum) {
             Ok(nodes) => json!({"key": key, "nodes": nodes}),

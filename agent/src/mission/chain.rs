@@ -1,4 +1,4 @@
-//! One mission after the other: what the first returned is the data of the second.
+//! Chains of missions: the result of one is the data of the next.
 
 use super::step::{AgentError, Step};
 use super::{Fail, run};
@@ -8,8 +8,8 @@ use ptc_contract::signature::extract_return_spec;
 use serde_json::json;
 
 impl RunOptions {
-    /// Takes the data of the mission from an earlier one: the map it returned, with its types and what it says of
-    /// its fields; any other value is `data/result`. A step that failed fails the mission before it starts.
+    /// Takes the data of the mission from an earlier step: the map it returned, with its types and field descriptions;
+    /// any other value becomes `data/result`. If the step failed, the mission fails before it starts.
     ///
     /// ```
     /// use ptc_agent::{RunOptions, Step, run};
@@ -46,7 +46,7 @@ impl RunOptions {
     }
 }
 
-/// The next mission, on what the one before returned. A failure passes through.
+/// Runs the next mission on the result of the one before. A failure passes through.
 ///
 /// ```
 /// use ptc_agent::{mission::then, run, tools::LlmRef, Agent, RunOptions};
@@ -78,7 +78,7 @@ pub fn then(before: Result<Step, Box<Step>>, agent: &Agent, options: RunOptions)
     run(agent, &options)
 }
 
-/// The same with a failure as an error of Rust.
+/// Runs the next mission like [`then`], with failures as a Rust error.
 pub fn then_or_err(
     before: Result<Step, AgentError>,
     agent: &Agent,

@@ -1,4 +1,4 @@
-//! Talking with an agent: each message is a run of its own over what was said before.
+//! Conversations with an agent: each message is a run that continues the messages before it.
 
 use super::Runnable;
 use super::blocking::block_on;
@@ -9,31 +9,31 @@ use ptc_bytecode::{Datum, Node};
 use ptc_model::Message;
 use ptc_runtime::Frozen;
 
-/// What was said before, and how the next message is run.
+/// Conversation so far, and options for the next run.
 #[derive(Clone, Default)]
 pub struct ChatOptions {
-    /// The conversation so far, as the turn before gave it.
+    /// Messages so far, as the turn before returned them.
     pub messages: Vec<Message>,
-    /// Everything else. Definitions of an agent that writes programs go into `memory`.
+    /// All other options. Definitions of an agent that writes programs go into `memory`.
     pub run: RunOptions,
 }
 
-/// One exchange.
+/// Exchange of a chat: a message and the reply.
 #[derive(Clone, Debug)]
 pub struct ChatTurn {
-    /// What the agent answered: text, or the value of an agent that writes programs.
+    /// Reply of the agent: text, or the value of an agent that writes programs.
     pub reply: Datum,
-    /// The conversation so far, this exchange included, calls of tools and their answers among it. The system
-    /// message is made anew for each run and is not part of it.
+    /// Messages so far, including this exchange with its tool calls and answers. The system message is made anew for
+    /// each run and is not included.
     pub messages: Vec<Message>,
     /// Definitions for the next exchange; agents that answer in text keep none.
     pub memory: Vec<(String, Frozen)>,
-    /// The run.
+    /// Step of the run.
     pub step: Step,
 }
 
 impl ChatTurn {
-    /// The reply as text.
+    /// Returns the reply as text.
     pub fn text(&self) -> String {
         match self.reply.nodes() {
             [Node::Str(text)] => text.to_string(),
@@ -44,7 +44,7 @@ impl ChatTurn {
         }
     }
 
-    /// What the next exchange goes on from.
+    /// Returns the options for the next exchange.
     #[must_use]
     pub fn next(&self, run: RunOptions) -> ChatOptions {
         ChatOptions {
@@ -54,9 +54,9 @@ impl ChatTurn {
     }
 }
 
-/// Says something to an agent. The message is the mission as it stands: it is no template. What the agent's own prompt
-/// says stands in the system message, if it has no placeholders. The signature holds for every reply. Cached answers,
-/// the journal and earlier results are not carried over.
+/// Sends a message to an agent. The message is the mission as it stands, not a template. If the agent's own prompt has
+/// no placeholders, it goes into the system message. The signature applies to every reply. Cached answers, the journal
+/// and earlier results are not carried over.
 ///
 /// ```
 /// use ptc_agent::{mission::{chat, ChatOptions}, tools::LlmRef, Agent, RunOptions};
@@ -75,11 +75,11 @@ pub fn chat(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatT
     block_on(chat_async(agent, message, options))?
 }
 
-/// The same as a future.
+/// Sends a message to an agent, as a future.
 pub async fn chat_async(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatTurn, Box<Step>> {
     let own = agent.prompt().to_string();
     let has_role = agent.template().names().is_empty() && agent.options().system_prompt.is_none();
-    // The message stands in place of the agent's template, which was checked when the agent was built.
+    // The message replaces the agent's template, which was checked when the agent was built.
     let changed = agent.with(|builder| match has_role {
         true => builder.system_prompt(PromptParts { prefix: Some(own), ..PromptParts::default() }),
         false => builder,

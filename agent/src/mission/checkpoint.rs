@@ -1,8 +1,8 @@
-//! What a mission writes after each turn, and how it goes on from there.
+//! Checkpoints: written after each turn of a mission, and read to resume it.
 //!
-//! Definitions, results and overlay are kept as a snapshot of a machine that holds them all, so that functions and
-//! what they closed over come back without anything being run again. Beside it stand their printed forms, for
-//! people, and what cached tools answered, so that they are not asked again.
+//! Definitions, results and overlay are kept as a snapshot of a VM that holds them all, so that functions and their
+//! closures come back without running anything again. Printed forms are added for people, and the answers of cached
+//! tools, so that those are not called again.
 
 use super::engine::Engine;
 use super::excerpt::described;
@@ -16,6 +16,7 @@ use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::{Shown, Tree, show};
 use ptc_contract::keys::CacheKey;
 use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use ptc_runtime::files::read_at_most;
 use ptc_runtime::{Frozen, Grants, Remembered, Session, Step as Stepped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,47 +25,46 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How large a checkpoint may be.
+/// Maximum bytes of a checkpoint.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// How much of what cached tools answered is written, as data. As JSON it may take six times as much.
+/// Maximum bytes of cached answers written, as data. As JSON they may take six times as much.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// The most turns, requests or calls that a checkpoint may tell of.
+/// Maximum count of turns, requests or calls that a checkpoint may claim.
 const MAX_COUNT: u64 = 1 << 31;
 
-/// The form of the files.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// Names under which the machine holds what is no definition.
+/// Names under which the VM holds values that are not definitions.
 const OVERLAY: &str = "ptc-checkpoint-overlay-";
 const HISTORY: &str = "ptc-checkpoint-history-";
 
 #[derive(Serialize, Deserialize)]
 struct Checkpoint {
     version: u32,
-    /// Of the agent and its mission; another one does not go on from here.
+    /// Hash of the agent and its mission; others cannot resume from this checkpoint.
     identity: String,
     turn: u32,
     state: State,
     journal: Map<String, Value>,
     spent: TreeUsage,
-    /// Definitions, for people.
+    /// Definitions, printed for people.
     memory: BTreeMap<String, String>,
-    /// Names of the overlay, in the machine's order.
+    /// Names of the overlay, in the VM's order.
     overlay: Vec<String>,
-    /// Why results are not there that were not kept, by their place in the history.
+    /// Reasons why some results were not kept, by their place in the history.
     #[serde(default)]
     gaps: BTreeMap<usize, String>,
     machine: Option<String>,
-    /// Answers of cached tools, those that were asked for last first.
+    /// Answers of cached tools, most recently used first.
     #[serde(default)]
     cache: Vec<CachedAnswer>,
 }
 
 impl Checkpoint {
-    /// Refuses counts that no mission comes to: adding to them would overflow, and a cost below nothing would pay for more
-    /// than is allowed.
+    /// Refuses impossible counts: large ones would overflow later sums, and negative costs would raise the budget.
     fn check_counts(&self) -> Result<(), String> {
         let (state, spent) = (&self.state, &self.spent);
         let counts = [
@@ -83,7 +83,7 @@ impl Checkpoint {
     }
 }
 
-/// An answer of a cached tool: as JSON, or node by node if it is more than that.
+/// An answer of a cached tool: as JSON, or node by node if JSON cannot hold it.
 #[derive(Serialize, Deserialize)]
 struct CachedAnswer {
     key: CacheKey,
@@ -91,7 +91,7 @@ struct CachedAnswer {
     json: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nodes: Option<Datum>,
-    /// The nodes that are firewalled.
+    /// Indexes of firewalled nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     veiled: Vec<u32>,
 }
@@ -120,9 +120,9 @@ impl CachedAnswer {
 }
 
 impl Mission {
-    /// What an agent and its mission are known by.
+    /// Returns a hash that identifies the agent and its mission.
     fn identity(&self) -> String {
-        // A plan that is kept up to date is further than it was when the mission began.
+        // Without states: a plan kept up to date has advanced since the mission began.
         let plan = &self.agent.options().plan;
         let untouched: Vec<PlanItem> = plan.iter().map(|item| PlanItem::new(&item.id, &item.text)).collect();
         let user = match plan == &untouched {
@@ -135,15 +135,14 @@ impl Mission {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        // Another photo may have the same placeholder.
+        // Different images may have the same placeholder.
         for part in &self.prompt.parts {
             hash.update(part.data().as_bytes());
         }
         ptc_bytecode::hex(&hash.finalize().into())
     }
 
-    /// Writes where the mission stands, if the run says where to. A checkpoint that cannot be written is told,
-    /// and is no reason to stop.
+    /// Writes a checkpoint, if the run names a folder. A failed write is reported and does not stop the mission.
     pub(super) async fn checkpoint(&mut self) {
         let Some(dir) = self.run.checkpoint_dir.clone() else { return };
         let file = dir.join(format!("checkpoint-{}.json", self.state.done));
@@ -198,18 +197,14 @@ impl Mission {
         Ok(Value::Object(checkpoint))
     }
 
-    /// Goes on from a checkpoint: a file, or the newest in a folder.
+    /// Resumes from a checkpoint: a file, or the newest in a folder.
     pub(super) fn resume(&mut self, from: &Path) -> Result<(), Fail> {
         let wrong = |message: String| {
             Fail::new("invalid_option", format!("cannot resume from {}: {message}", from.display()))
         };
         let file = newest(from).map_err(|error| wrong(error.to_string()))?;
         let Some(file) = file else { return Err(wrong("there is no checkpoint".to_string())) };
-        let size = std::fs::metadata(&file).map_err(|error| wrong(error.to_string()))?.len();
-        if size > MAX_BYTES {
-            return Err(wrong(format!("it has {size} bytes, and at most {MAX_BYTES} are read")));
-        }
-        let text = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+        let text = read_at_most(&file, MAX_BYTES).map_err(|error| wrong(error.to_string()))?;
         let checkpoint: Checkpoint =
             serde_json::from_slice(&text).map_err(|error| wrong(format!("it is damaged: {error}")))?;
         if checkpoint.version != VERSION {
@@ -224,17 +219,13 @@ impl Mission {
         if work > options.max_turns || retry > options.retry_turns {
             return Err(wrong("it has more turns left than the agent may take".to_string()));
         }
-        // Tasks that were finished in the turn that did not end are in the journal's own file.
+        // Tasks finished in the interrupted turn are only in the journal's own file.
         let beside = file.with_file_name(JOURNAL);
         let journal: Map<String, Value> = match std::fs::metadata(&beside) {
             Err(_) => checkpoint.journal,
-            Ok(about) if about.len() > MAX_BYTES => {
-                let message =
-                    format!("{JOURNAL} has {} bytes, and at most {MAX_BYTES} are read", about.len());
-                return Err(wrong(message));
-            }
             Ok(_) => {
-                let bytes = std::fs::read(&beside).map_err(|error| wrong(error.to_string()))?;
+                let bytes =
+                    read_at_most(&beside, MAX_BYTES).map_err(|error| wrong(format!("{JOURNAL}: {error}")))?;
                 serde_json::from_slice(&bytes)
                     .map_err(|error| wrong(format!("{JOURNAL} is damaged: {error}")))?
             }
@@ -244,7 +235,7 @@ impl Mission {
             if let Some(machine) = &checkpoint.machine {
                 restore(engine, machine, &checkpoint.overlay, checkpoint.gaps).map_err(wrong)?;
             }
-            // The oldest first, as they came.
+            // Oldest first, so that the order of last uses is restored.
             for answer in checkpoint.cache.into_iter().rev() {
                 let (key, answer) = answer.value().map_err(wrong)?;
                 engine.toolbox.keep(key, answer);
@@ -256,8 +247,8 @@ impl Mission {
     }
 }
 
-/// The checkpoint in a folder that was written last, or the file itself. An earlier run may have taken more turns,
-/// so the number alone does not tell.
+/// Returns the checkpoint in a folder that was written last, or the file itself. Times decide, since an earlier run may
+/// have taken more turns.
 fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
     if !from.is_dir() {
         return Ok(Some(from.to_path_buf()));
@@ -277,13 +268,13 @@ fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
     Ok(found.map(|(_, path)| path))
 }
 
-/// What cached tools answered, as far as there is room for it, and how much was left out.
+/// Returns cached answers, as many as fit, and the number left out.
 fn cached_answers(engine: &Engine) -> (Vec<CachedAnswer>, usize) {
     let (mut room, mut left_out) = (CACHE_BYTES, 0);
     let mut answers = Vec::new();
     for (key, value) in engine.toolbox.newest_kept() {
         let datum = value.to_datum(room).ok().filter(|datum| datum.bytes() <= room);
-        // JSON has no number for these, and functions are no data.
+        // JSON has no number for these, and functions are not data.
         let is_data = |node: &Node| match node {
             Node::Float(x) => x.is_finite(),
             Node::Opaque(_) => false,
@@ -307,7 +298,7 @@ fn printed(value: &Frozen) -> String {
     }
 }
 
-/// A machine that would define everything anew, stopped before it does.
+/// Returns a snapshot of a run that would define everything anew, stopped before it does; in base64.
 fn snapshot(engine: &Engine) -> Result<String, String> {
     let mut session: Session = engine.session.clone();
     session.set_grants(Grants::new().firewall(true));
@@ -356,7 +347,7 @@ fn restore(
             engine.session.define(name, value);
         }
     }
-    // The oldest first: each becomes `*1` in turn.
+    // Oldest first: each becomes `*1` in turn.
     history.into_values().rev().for_each(|value| engine.session.remember(value));
     Ok(())
 }

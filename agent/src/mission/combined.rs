@@ -1,4 +1,4 @@
-//! Programs of agents that answer in words: what came of one is an answer to its call, never the end.
+//! Programs of agents that answer in text: the outcome of a program answers its call, and never ends the mission.
 
 use super::commit::{ProgramEnd, ProgramOutcome};
 use super::fault::{MEMORY_LIMIT, reason_of, too_much};
@@ -14,12 +14,12 @@ use ptc_contract::keys::normalize_keys;
 use ptc_model::{LlmResponse, Part, ToolCall};
 use ptc_runtime::Failure;
 
-/// The answer to a program.
+/// Answer to a program.
 struct EvalAnswer {
     content: String,
     /// Images and documents of the values in it.
     parts: Vec<Part>,
-    /// Whether the program ended well.
+    /// Flag: the program succeeded.
     success: bool,
 }
 
@@ -30,7 +30,7 @@ impl EvalAnswer {
 }
 
 impl Mission {
-    /// Runs the program of the one call in a reply, and answers it.
+    /// Runs the program of the only call in a reply, and answers the call.
     pub(super) async fn program_beside(
         &mut self,
         reply: &LlmResponse,
@@ -61,7 +61,7 @@ impl Mission {
         }
     }
 
-    /// The answer to a program.
+    /// Runs a program and returns the answer to it.
     async fn answer_of(&mut self, program: &str, turn: &mut Turn) -> Result<EvalAnswer, Fail> {
         let execution = self.execute(program, turn).await?;
         let ProgramOutcome { end, kept, warnings, reported } = self.commit(execution, turn)?;
@@ -83,7 +83,7 @@ impl Mission {
             ProgramEnd::Failed(failure) => {
                 return Ok(EvalAnswer::failed(self.failed_beside(&failure, &warnings, turn)));
             }
-            // Too large to be handed on; definitions stay.
+            // The value is too large to be passed on; definitions stay.
             ProgramEnd::Unusable(fail) => {
                 turn.result = fail_datum(&fail);
                 return Ok(EvalAnswer::failed(ErrorReply::new("runtime_error", fail.message).render()));

@@ -1,5 +1,5 @@
-//! What programs leave behind for the ones after them: definitions, results, and how large they may be. An
-//! [`Execution`] becomes a [`ProgramOutcome`].
+//! Commit of programs: their definitions and results are kept for later programs, within size limits. An [`Execution`]
+//! becomes a [`ProgramOutcome`].
 
 use super::drive::Ending;
 use super::engine::Engine;
@@ -17,49 +17,49 @@ use ptc_runtime::{Failure, Frozen, Outcome, Remembered};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Bytes of a result that are counted, to tell how large it is.
+/// Maximum bytes of a result that are counted to report its size.
 const MEASURED: usize = 4 << 20;
 
-/// Names of results that are not kept, for which reading tells why; others are names like any that is not there.
+/// Maximum number of dropped results for which reading reports the reason; further names are simply unknown.
 const MAX_UNREAD: usize = 1_000;
 
-/// What came of a program, once what it defined is kept or undone. Modes differ only in how they tell of it.
+/// Outcome of a program, after its definitions were kept or undone. The modes differ only in presenting it.
 pub(super) struct ProgramOutcome {
     pub end: ProgramEnd,
-    /// What was kept. If definitions are too large, everything is as before the program.
+    /// Everything kept. If definitions are too large, the state is that before the program.
     pub kept: Result<Carryover, MemoryOverflow>,
     pub warnings: ProgramWarnings,
-    /// Progress it reported: id and text.
+    /// Progress reported by the program: id and text.
     pub reported: Vec<(String, String)>,
 }
 
-/// How a program ended, with its value read.
+/// Ending of a program, with its value read.
 pub(super) enum ProgramEnd {
-    /// With a value.
+    /// A value.
     Value(Datum),
-    /// With `(return v)`, or with the value of an agent that has one turn.
+    /// A value from `(return v)`, or of an agent that has one turn.
     Returned(Datum),
-    /// With a value that cannot be handed on, such as one that is too large.
+    /// A value that cannot be passed on, such as one that is too large.
     Unusable(Fail),
-    /// With an error, or `(fail v)`.
+    /// An error, or `(fail v)`.
     Failed(Box<Failure>),
 }
 
-/// What was kept of a program.
+/// State that a program leaves to later ones.
 #[derive(Default)]
 pub(super) struct Carryover {
     /// Definitions, as far as they are shown.
     pub definitions: Vec<(String, Datum)>,
-    /// What can be read as `data/…` from now on.
+    /// Keys that are readable as `data/…` from now on.
     pub keys: Vec<String>,
-    /// Why `*1` is not there.
+    /// Reason why the value did not become `*1`.
     pub forgotten: Option<String>,
-    /// Why nothing of the value can be read as `data/…`.
+    /// Reason why nothing of the value is readable as `data/…`.
     pub unread: Option<MemoryOverflow>,
 }
 
 impl Mission {
-    /// Reads the value of a program and keeps what it leaves behind.
+    /// Reads the value of a program and keeps its definitions and results.
     pub(super) fn commit(&mut self, execution: Execution, turn: &mut Turn) -> Result<ProgramOutcome, Fail> {
         let Execution { ending, definitions, warnings } = execution;
         let engine = self.engine.as_mut().ok_or_else(super::execute::no_engine)?;
@@ -83,7 +83,7 @@ impl Mission {
         {
             return Err(fail.clone());
         }
-        // Only a plain value is remembered: what a program returned is on its way to somebody.
+        // Only plain values are remembered: a returned value is on its way to the caller.
         let remembered = match (&plain, &end) {
             (Some(outcome), ProgramEnd::Value(value)) => Some((&**outcome, value)),
             _ => None,
@@ -95,7 +95,7 @@ impl Mission {
         Ok(ProgramOutcome { end, kept, warnings, reported })
     }
 
-    /// Whether the one reply is all there is: nobody would read what is said about it.
+    /// Returns whether the agent has only this reply, so that nobody would read feedback.
     pub(super) fn is_single_shot(&self) -> bool {
         let options = self.agent.options();
         self.mode != Mode::Combined
@@ -105,8 +105,8 @@ impl Mission {
             && self.agent.tools().is_empty()
     }
 
-    /// Keeps what a program defined, and its value. A value that is too large is only not kept: nobody asked for
-    /// that.
+    /// Keeps a program's definitions and its value. A value that is too large is dropped without an error: the program
+    /// did not ask to keep it.
     fn keep(
         &mut self,
         definitions: Vec<(String, Frozen)>,
@@ -148,7 +148,7 @@ impl Mission {
         Some(over)
     }
 
-    /// Counts the bytes of all definitions and results.
+    /// Counts the bytes of all definitions and results, and returns them if they exceed the limit.
     fn memory_over(&mut self) -> Option<MemoryOverflow> {
         let engine = self.engine.as_ref()?;
         let limit = self.agent.options().memory_limit;
@@ -164,8 +164,8 @@ impl Mission {
 }
 
 impl Engine {
-    /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names. Those
-    /// are told to the model, so a firewalled map, whose keys are firewalled with it, stays whole.
+    /// Makes the entries of a result readable as `data/key`, or any other result as `data/result`. Returns the names.
+    /// The model is told the names, so a firewalled map, whose keys are firewalled too, stays whole.
     fn merge(&mut self, outcome: &Outcome, is_veiled: bool) -> Vec<String> {
         let fields = match outcome.freeze_fields().filter(|_| !is_veiled) {
             Some(fields) => fields,
@@ -187,16 +187,16 @@ impl Engine {
         names
     }
 
-    /// Remembers that a result is not kept under these names. What an earlier result left there goes, too: a program that
-    /// reads it would take it for the newer one.
+    /// Marks a result as not kept under these names, and drops earlier results under them: a program that reads one
+    /// would take it for the newer one.
     fn leave_unread(&mut self, names: &[String], over: MemoryOverflow) {
         let gone: BTreeSet<Cow<'_, str>> = names.iter().map(|name| normalize_key(name)).collect();
         self.overlay.retain(|known, _| !gone.contains(&normalize_key(known)));
         self.unread.extend(gone.into_iter().take(MAX_UNREAD).map(|name| (name.into_owned(), over)));
     }
 
-    /// Makes a value `*1`. Nothing is kept of one that is too large, since a program would take a part for the whole;
-    /// gives why then.
+    /// Makes a value `*1`. A value that is too large is dropped as a whole, since a program would take a part for the
+    /// whole; returns the reason then.
     fn remember(&mut self, outcome: &Outcome, most: usize) -> Option<String> {
         let frozen = outcome.freeze();
         let measured = most.max(MEASURED) as u64;

@@ -1,4 +1,4 @@
-//! Agents that need their model only once: the program it found is kept, and runs without it from then on.
+//! Compiled agents: the model is needed only once, to find a program that then runs without it.
 
 use super::Runnable;
 use super::blocking::block_on;
@@ -24,15 +24,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The default of `mission_timeout`: an agent that says nothing has it.
+/// Default of `mission_timeout`, used by agents that do not set it.
 const DEFAULT_TIMEOUT: Option<u64> = Some(60_000);
 
-/// How an agent is compiled.
+/// Options for compiling an agent.
 #[derive(Clone, Default)]
 pub struct CompileOptions {
-    /// The run in which the program is found: its model, its registry.
+    /// Options of the run that finds the program: its model, its registry.
     pub run: RunOptions,
-    /// Values for parameters, in place of made-up ones.
+    /// Values for parameters, in place of generated ones.
     pub sample: Map<String, Value>,
 }
 
@@ -40,34 +40,34 @@ pub struct CompileOptions {
 #[derive(Clone)]
 pub struct CompiledAgent {
     agent: Agent,
-    /// The program.
+    /// Source of the program.
     pub source: String,
-    /// The contract.
+    /// Contract of the agent.
     pub signature: Signature,
-    /// How it was found.
+    /// Information on the compilation.
     pub metadata: CompiledMetadata,
-    /// A line for fields of the result.
+    /// Descriptions of the result's fields.
     pub field_descriptions: BTreeMap<String, String>,
-    /// Whether its tools need a model.
+    /// Flag: the tools need a model.
     pub llm_required: bool,
 }
 
-/// How a program was found.
+/// Information on the compilation of an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CompiledMetadata {
-    /// When, in milliseconds since 1970.
+    /// Time of compilation, in milliseconds since 1970.
     pub compiled_at_ms: u64,
-    /// Tokens it took.
+    /// Tokens used.
     pub tokens_used: u64,
-    /// Turns it took.
+    /// Turns used.
     pub turns: u32,
-    /// The model.
+    /// Name of the model.
     pub llm_model: String,
-    /// What is odd about the program.
+    /// Oddities of the program.
     pub warnings: Vec<String>,
 }
 
-/// Lets the model find a program on made-up data, and keeps it.
+/// Lets the model find a program on sample data, and keeps it.
 ///
 /// ```
 /// use ptc_agent::{mission::{compile, CompileOptions}, run, tools::LlmRef, Agent, RunOptions};
@@ -92,7 +92,7 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
         json_to_datum(sample)
             .map_err(|error| Step::failing(Fail::new("validation_error", format!("the sample: {error}"))))
     };
-    // The program is found in the turns.
+    // The program is read from the recorded turns.
     let mut run = RunOptions { context: context(&sample)?, trace: TraceMode::Always, ..options.run.clone() };
     let needs_retries = !agent.tools().is_empty() && agent.options().retry_turns == 0;
     if needs_retries {
@@ -122,7 +122,7 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
         field_descriptions: agent.options().field_descriptions.clone(),
         llm_required: agent.tools().iter().any(needs_model) || agent.options().llm_query,
     };
-    // A program that ignores its data would give the same for any. Tools are not called for a check like this.
+    // Detects programs that ignore their data. Tools are not called for this check.
     if agent.tools().is_empty() && !agent.options().llm_query && !agent.signature().params.is_empty() {
         let other = self::sample(agent.signature(), &Map::new(), true);
         let again = RunOptions { context: context(&other)?, ..RunOptions::new() };
@@ -137,7 +137,7 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
     Ok(compiled)
 }
 
-/// Whether an agent can be compiled.
+/// Checks that an agent can be compiled.
 fn check(agent: &Agent) -> Result<(), BuildError> {
     let no = |message: String| Err(BuildError::new(Reason::NotCompilable, message));
     let options = agent.options();
@@ -160,7 +160,7 @@ fn check(agent: &Agent) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Made-up data for the parameters; the other sample differs from the first in every value.
+/// Returns sample data for the parameters; the other sample differs from the first in every value.
 fn sample(signature: &Signature, given: &Map<String, Value>, other: bool) -> Value {
     let mut sample = Map::new();
     for field in &signature.params {
@@ -173,7 +173,7 @@ fn sample(signature: &Signature, given: &Map<String, Value>, other: bool) -> Val
     Value::Object(sample)
 }
 
-/// Recurses as deep as the signature nests, which the parser limits.
+/// Returns a sample value. Recurses as deep as the signature nests, which the parser limits.
 #[allow(clippy::approx_constant)]
 fn made_up(ty: &Type, other: bool) -> Value {
     match ty.required() {
@@ -333,7 +333,7 @@ impl CompiledAgent {
         Box::new(Step { fail: Some(fail), ..self.blank() })
     }
 
-    /// The program as a tool of another agent. One whose own tools need a model cannot be: it has nobody to ask.
+    /// Returns the program as a tool of another agent. Fails if its own tools need a model, since it has none to ask.
     pub fn as_tool(&self, name: impl Into<String>) -> Result<Tool, BuildError> {
         if self.llm_required {
             let message = "tools of the program ask a model; give the agent itself as a tool";
@@ -349,7 +349,7 @@ impl CompiledAgent {
                     ..RunOptions::new()
                 };
                 match compiled.execute(&options).await {
-                    // JSON has no marks for what is firewalled.
+                    // JSON cannot mark firewalled values.
                     Ok(Step { returned: Some(value), .. }) if !value.veiled().is_empty() => {
                         Ok(ToolAnswer::Datum(value))
                     }

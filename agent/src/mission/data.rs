@@ -1,4 +1,4 @@
-//! The data that programs of a mission read as `data/…`.
+//! Data of a mission, which programs read as `data/…`.
 
 use crate::Agent;
 use crate::definition::RunOptions;
@@ -10,11 +10,11 @@ use ptc_runtime::{Fault, Frozen};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The data of a mission as it began.
+/// Initial data of a mission.
 pub(crate) struct MissionData {
     context: Vec<(String, Frozen)>,
-    /// Names that are nil where the mission has no data of that name: parameters of the signature that were left
-    /// out, and `fail` while nothing has failed. Other names that are missing are errors.
+    /// Names that read as nil if there is no such data: omitted parameters of the signature, and `fail` while nothing
+    /// has failed. Reading other missing names is an error.
     optional: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl MissionData {
         let context: Result<Vec<(String, Frozen)>, Fault> = entries
             .into_iter()
             .filter_map(|(key, value)| Some((key.name()?.to_string(), value.datum())))
-            // Now, so that it is not done again for every program.
+            // Frozen now, once, and not for every program.
             .map(|(name, value)| {
                 Frozen::from_datum(&value).map(|value| (value.firewalled(Some(&name)), name))
             })
@@ -34,12 +34,12 @@ impl MissionData {
         Ok(MissionData { context: context?, optional: optional_names(agent, run) })
     }
 
-    /// Names of the data.
+    /// Returns the names of the data.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.context.iter().map(|(name, _)| name.as_str())
     }
 
-    /// All of it with results of programs, which shadow the data they are named like and are found in either spelling.
+    /// Returns all data with results of programs. Results shadow data of the same name, in either spelling.
     pub fn with<'d>(&'d self, results: &'d BTreeMap<String, Frozen>) -> BTreeMap<Cow<'d, str>, Frozen> {
         let mut data: BTreeMap<Cow<'_, str>, Frozen> =
             self.context.iter().map(|(name, value)| (name.as_str().into(), value.clone())).collect();
@@ -47,7 +47,7 @@ impl MissionData {
             data.retain(|known, _| !keys::same(known, name));
             data.insert(keys::normalize_key(name), value.clone());
         }
-        // A single nil always fits.
+        // Freezing a single nil cannot fail.
         let nil = Frozen::from_datum(&Datum::scalar(Node::Nil)).ok();
         for (name, nil) in self.optional.iter().zip(nil.iter().cycle()) {
             if !data.keys().any(|known| keys::same(known, name)) {
@@ -58,7 +58,7 @@ impl MissionData {
     }
 }
 
-/// The names a program may read whether or not there is anything to read.
+/// Returns the names that a program may read even if there is no such data.
 fn optional_names(agent: &Agent, run: &RunOptions) -> Vec<String> {
     let context = run.context_signature.as_ref().or(agent.options().context_signature.as_ref());
     let context = context.and_then(|text| Signature::parse(text).ok()).unwrap_or_default();

@@ -1,20 +1,20 @@
-//! A step as text for people.
+//! Steps as text for people.
 
 use super::step::Step;
 use std::fmt::Write;
 
-/// What [`format_trace`] shows besides programs and results.
+/// Optional parts of [`format_trace`], besides programs and results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceFormat {
     /// Replies as the model wrote them.
     pub raw: bool,
-    /// The messages of each turn.
+    /// Messages of each turn.
     pub messages: bool,
-    /// What it took.
+    /// Usage: turns, tokens and cost.
     pub usage: bool,
 }
 
-/// The turns of a step, one after the other.
+/// Formats the turns of a step, one after the other.
 ///
 /// ```
 /// use ptc_agent::{mission::{format_trace, TraceFormat}, run, tools::LlmRef, RunOptions};

@@ -1,5 +1,4 @@
-//! Tools with a model behind them: questions, other agents, the agent itself. Each is a mission of its own
-//! below the one that calls.
+//! Tools that ask a model: questions, other agents, the agent itself. Each call is a mission below the caller's.
 
 use super::budget::Budget;
 use super::place::Place;
@@ -20,29 +19,29 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The tool that the option `llm_query` adds.
+/// Name of the tool that the option `llm_query` adds.
 pub(crate) const LLM_QUERY: &str = "llm-query";
 
-/// Its arguments that are not values for the placeholders.
+/// Arguments of `llm-query` that are not values for the placeholders.
 const OWN_KEYS: [&str; 4] = ["prompt", "signature", "llm", "response_template"];
 
-/// What missions below get from the agent and the run.
+/// Context that missions below get from the agent and the run.
 pub(crate) struct Delegate {
     agent: Agent,
     run: RunOptions,
-    /// What each LLM tool has asked in the turn that is under way.
+    /// Questions of each LLM tool in the current turn.
     asked: Mutex<HashMap<String, QuestionCount>>,
 }
 
-/// The questions of one LLM tool in one turn. Judging a list item by item is one step of the mission, however long the
-/// list: the first question takes a turn for all of them.
+/// Number of questions of one LLM tool in one turn. Judging a list item by item is one step of the mission, however
+/// long the list: the first question takes a turn for all of them.
 #[derive(Default)]
 struct QuestionCount {
     asked: u32,
     has_turn: bool,
 }
 
-/// What came of a mission below.
+/// Outcome of a mission below.
 pub(crate) struct DelegateOutcome {
     pub value: Result<Datum, ToolError>,
     pub step: Option<Step>,
@@ -62,12 +61,12 @@ impl Delegate {
         Delegate { agent: agent.clone(), run, asked: Mutex::default() }
     }
 
-    /// Begins a turn, in which LLM tools may ask as much as in the one before.
+    /// Begins a turn, with fresh question budgets for LLM tools.
     pub fn begin_turn(&self) {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// What the next question of this tool counts against.
+    /// Returns the budget for the next question of this tool.
     fn budget_of(&self, tool: &str, place: &Place) -> Result<Arc<Budget>, Refusal> {
         let most = self.agent.options().max_questions;
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,12 +81,12 @@ impl Delegate {
         count.has_turn = count.has_turn || place.budget.take();
         Ok(match count.has_turn {
             true => Budget::paid(place.budget.clone()),
-            // The question fails as any mission without turns does.
+            // Without a turn left, the question fails like any mission without turns.
             false => place.budget.clone(),
         })
     }
 
-    /// Calls a tool that has no code of the host behind it. Boxed, since missions call missions.
+    /// Calls a tool that is not host code. Boxed, since missions call missions.
     pub fn call<'a>(
         &'a self,
         tool: &'a Tool,
@@ -148,11 +147,11 @@ impl Delegate {
         finished(asked, question.response_template.clone()).await
     }
 
-    /// A question that a program makes up.
+    /// Asks a question that a program composed.
     async fn query(&self, args: &Datum, place: &Place, scope: &Scope) -> Result<DelegateOutcome, Refusal> {
         let tree = Tree::new(args);
         if tree.root().is_veiled() {
-            // Its keys are, too, and they become part of the prompt.
+            // Its keys are firewalled too, and they become part of the prompt.
             let message = "the map it was given is firewalled, or one of its keys is; only values may be: \
                            (tool/llm-query {:prompt \"Is {{text}} polite?\" :text t})";
             return Err(ToolError::new(message).into());
@@ -198,7 +197,7 @@ impl Delegate {
         finished(asked, text("response_template")?).await
     }
 
-    /// The model that a program names: one that the host has a name for.
+    /// Returns the model that a program chose, by a name that the host gave.
     fn chosen(&self, name: Option<String>) -> Result<LlmRef, ToolError> {
         match name.map_or(LlmRef::Caller, LlmRef::from) {
             LlmRef::Name(name)
@@ -211,7 +210,7 @@ impl Delegate {
         }
     }
 
-    /// One question: an agent that answers in text, once.
+    /// Asks one question: an agent that answers in text, once.
     #[allow(clippy::too_many_arguments)]
     async fn ask(
         &self,
@@ -230,7 +229,7 @@ impl Delegate {
             .name(name)
             .output(Output::Text)
             .max_turns(1)
-            // A question is answered with what it says.
+            // The question's answer is its text, so preludes' exports are not offered.
             .expose_preludes(Some(Expose::PtcLisp))
             .prompt_limit(own.prompt_limit)
             .llm_retry(own.llm_retry.clone())
@@ -256,12 +255,12 @@ fn delegated(done: Result<Step, Box<Step>>, say: impl FnOnce(&Fail) -> String) -
     DelegateOutcome { value, step: Some(step) }
 }
 
-/// The first name of a placeholder.
+/// Returns the first segment of a placeholder's name.
 fn root(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// A prompt, and a line for each value that no placeholder takes.
+/// Returns a prompt with a line for each value that no placeholder uses.
 fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
     let mut text = prompt.to_string();
     for (i, name) in rest.enumerate() {
@@ -271,12 +270,12 @@ fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
     text
 }
 
-/// The answer, or what a program makes of it. The program has no tools and no data, and texts stand in it as
-/// literals, so that an answer cannot become code.
+/// Returns the answer, or the value of the template as a program. That program has no tools and no data, and texts
+/// stand in it as literals, so that an answer cannot become code.
 async fn finished(asked: DelegateOutcome, template: Option<String>) -> Result<DelegateOutcome, Refusal> {
     let (Some(template), Ok(value)) = (template, &asked.value) else { return Ok(asked) };
     let value = value.clone();
-    // Programs do not run where missions wait.
+    // Programs must not run on the threads of missions.
     let made = tokio::task::spawn_blocking(move || filled(&template, &value)).await;
     let made = made.unwrap_or_else(|error| Err(error.to_string()));
     let wrong = |error: String| ToolError::new(format!("`response_template`: {error}"));

@@ -1,4 +1,4 @@
-//! One program on its way: its calls go through the tools of the mission, on its clock and into its ledger.
+//! Runs of single programs: calls go through the tools of the mission, on its clock and into its ledger.
 
 use super::place::now;
 use super::step::CallRecord;
@@ -9,10 +9,10 @@ use ptc_runtime::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much the records of one program hold of arguments and answers; past that they are without.
+/// Maximum bytes of arguments and answers in the records of one program; further records omit them.
 const LEDGER_BYTES: usize = 8 << 20;
 
-/// The calls of a program. What was called is not forgotten if the mission ends in the middle.
+/// Record of a program's calls. Calls are kept even if the mission ends in the middle.
 #[derive(Default)]
 pub(crate) struct Ledger(Mutex<Entries>);
 
@@ -20,7 +20,7 @@ pub(crate) struct Ledger(Mutex<Entries>);
 struct Entries {
     done: Vec<CallRecord>,
     bytes: usize,
-    /// Calls that have no answer yet.
+    /// Calls without an answer yet.
     open: Vec<(CallId, CallRecord)>,
 }
 
@@ -29,7 +29,7 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was called so far. Calls that nobody waited for to the end are among them.
+    /// Returns all calls so far, including abandoned ones.
     pub fn take(&self) -> Vec<CallRecord> {
         let Entries { mut done, open, .. } = std::mem::take(&mut *self.entries());
         let given_up = Some("given up before there was an answer".to_string());
@@ -55,24 +55,24 @@ impl Ledger {
     }
 }
 
-/// How a program ended.
+/// Ending of a program.
 pub(crate) enum Ending {
-    /// With a value.
+    /// A value.
     Value(Box<Outcome>),
-    /// With `(return v)`.
+    /// A value from `(return v)`.
     Returned(Box<Outcome>),
-    /// With an error, or `(fail v)`.
+    /// An error, or `(fail v)`.
     Failed(Box<Failure>),
 }
 
-/// A program that ran.
+/// A finished program.
 pub(crate) struct ProgramRun {
     pub ending: Ending,
-    /// Definitions it made, even if it failed.
+    /// Definitions made, even if the program failed.
     pub definitions: Vec<(String, Frozen)>,
 }
 
-/// Makes the calls of one program.
+/// Dispatcher of the calls of one program.
 pub(crate) struct ProgramCalls<'e> {
     toolbox: &'e Arc<Toolbox>,
     session: &'e Session,
@@ -81,7 +81,7 @@ pub(crate) struct ProgramCalls<'e> {
 }
 
 impl<'e> ProgramCalls<'e> {
-    /// For a program of this session that may take so long.
+    /// Returns a dispatcher for a program of this session, with this timeout.
     pub fn new(
         toolbox: &'e Arc<Toolbox>,
         session: &'e Session,
@@ -127,13 +127,13 @@ impl Dispatch for ProgramCalls<'_> {
     }
 }
 
-/// The time of a program: it stands still while a model is behind a call, since such waits say nothing about the
-/// program and end with the mission.
+/// Clock of a program. Stands still while a call waits for a model, since such waits say nothing about the program and
+/// end with the mission.
 struct Clock {
     limit: Duration,
     used: Duration,
     since: Instant,
-    /// Calls in flight that ask models.
+    /// Number of calls in flight that ask models.
     waits: u32,
 }
 
@@ -150,7 +150,7 @@ impl Clock {
         self.since = now;
     }
 
-    /// A call begins. Gives when the program will have run out of time, if nothing stops its clock.
+    /// Starts a call. Returns when the program will run out of time, unless its clock stands still.
     fn began(&mut self, asks_models: bool) -> Option<Instant> {
         self.tick();
         self.waits += u32::from(asks_models);

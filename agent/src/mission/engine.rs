@@ -1,4 +1,4 @@
-//! The program side of a mission: a session, its data and tools, and one program after the other.
+//! Program side of a mission: a session, its data and tools, and one program after the other.
 
 use super::data::MissionData;
 use super::drive::{Ending, Ledger, ProgramCalls, ProgramRun};
@@ -20,20 +20,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What runs the programs of one mission.
+/// Runner of the programs of one mission.
 pub(crate) struct Engine {
     pub session: Session,
     pub toolbox: Arc<Toolbox>,
     pub journal: Arc<Journal>,
     host: Arc<Host>,
-    /// What to record of the prelude.
+    /// Prelude information for records.
     pub prelude_trace: Option<Arc<PreludeTrace>>,
     data: Arc<MissionData>,
     /// Exports of preludes that the model calls by name.
     pub exports: Arc<Exports>,
-    /// What results added to the data.
+    /// Data added by results.
     pub overlay: BTreeMap<String, Frozen>,
-    /// Names under which a result would be readable, had there been room: reading them is an error that says so.
+    /// Names whose results did not fit: reading them is an error that says so.
     pub unread: BTreeMap<String, MemoryOverflow>,
     timeout: Duration,
     precision: u32,
@@ -105,7 +105,7 @@ impl Engine {
         })
     }
 
-    /// What must be granted for a program to run: data, and how it is stopped.
+    /// Returns the grants of a program: data, and the cancel signal.
     fn grants(&self, cancel: &Cancel, last_fail: Option<&Fail>) -> Grants {
         let mut data = self.data.with(&self.overlay);
         data.retain(|name, _| !self.unread.contains_key(&*keys::normalize_key(name)));
@@ -118,22 +118,22 @@ impl Engine {
         data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(&name, value))
     }
 
-    /// Names of the data of the mission.
+    /// Returns the names of the mission's data.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.data.names()
     }
 
-    /// What the last program called. Calls that nobody waited for to the end are among them.
+    /// Returns the calls of the last program, including abandoned ones.
     pub fn take_calls(&self) -> Vec<CallRecord> {
         self.ledger.take()
     }
 
-    /// The branches of the last program.
+    /// Returns the branches of the last program.
     pub fn take_branches(&self) -> Vec<BranchRecord> {
         self.host.take_branches()
     }
 
-    /// Runs one program. Nothing is committed.
+    /// Runs one program, without committing anything.
     pub async fn execute(
         &mut self,
         program: &str,
@@ -158,13 +158,13 @@ impl Engine {
         let calls = ProgramCalls::new(&self.toolbox, &self.session, &self.ledger, self.timeout);
         let executed = place.within(calls.drive(run)).await;
         if executed.is_ok() {
-            // It has ended by itself. Its value is yet to be read, which a cancelled run does not allow.
+            // The program has ended by itself. Its value is yet to be read, which a cancelled run does not allow.
             stop.disarm();
         }
         executed
     }
 
-    /// The value of a program as the host gets it.
+    /// Returns the value of a program in the host's form.
     pub fn value(&self, outcome: &Outcome) -> Result<Datum, Fail> {
         let datum =
             outcome.datum().map_err(|fault| Fail::new("eval_error", fault.parts().message.clone()))?;
@@ -172,7 +172,7 @@ impl Engine {
     }
 }
 
-/// Floats with so many decimals.
+/// Rounds floats to this many decimals.
 fn rounded(datum: Datum, precision: u32) -> Datum {
     let is_float = |node: &Node| matches!(node, Node::Float(x) if x.fract() != 0.0 && x.is_finite());
     if precision > 15 || !datum.nodes().iter().any(is_float) {

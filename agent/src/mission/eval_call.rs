@@ -1,4 +1,4 @@
-//! Programs in calls of `lisp_eval`: the same outcome as that of a program in words, as the answer to a call.
+//! Programs in calls of `lisp_eval`: outcomes are as for programs in text, but sent as the answer to the call.
 
 use super::native::unknown;
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
@@ -9,7 +9,7 @@ use ptc_bytecode::Datum;
 use ptc_model::LlmResponse;
 
 impl Mission {
-    /// A reply of an agent that sends its programs through `lisp_eval`.
+    /// Handles a reply of an agent that sends its programs through `lisp_eval`.
     pub(super) async fn program_call_reply(
         &mut self,
         reply: &LlmResponse,
@@ -50,7 +50,7 @@ impl Mission {
             }
         };
         self.answered(call, content, parts);
-        // The words went with the answer.
+        // The feedback went with the answer.
         ran.map(|outcome| match outcome {
             TurnOutcome::Continue(next) => {
                 Continuation { feedback: String::new(), parts: Vec::new(), ..next }.into()
@@ -59,7 +59,7 @@ impl Mission {
         })
     }
 
-    /// Words without a call: a program in the wrong place, or the answer.
+    /// Handles text without a call: a program in the wrong place, or the answer.
     fn words(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         let is_fenced = reply.text().contains("```") || reply.text().contains("<clojure>");
         if is_fenced && extract_program(reply.text(), MultipleBlocks::Do).is_ok() {
@@ -72,7 +72,7 @@ impl Mission {
         self.text_reply(reply, turn)
     }
 
-    /// What `lisp_eval` answers for a program that did not end the mission.
+    /// Returns the reply of `lisp_eval` to a program that did not end the mission.
     pub(super) fn envelope(&self, next: &Continuation, turn: &Turn) -> String {
         match &next.report {
             EvalReport::Error { reason, message } => {
@@ -102,7 +102,7 @@ impl Mission {
         turn.prints.iter().map(|line| secrets.redact(line)).collect()
     }
 
-    /// A value and definitions as replies to `lisp_eval` show them.
+    /// Formats a value and definitions as replies of `lisp_eval` show them.
     pub(super) fn success(&self, value: &Datum, definitions: &[(String, Datum)]) -> Success {
         let format = self.agent.options().format_options;
         let mut secrets = self.place.secrets();

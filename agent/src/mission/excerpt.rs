@@ -1,31 +1,31 @@
-//! Beginnings of values that are too large to be kept or shown whole.
+//! Excerpts of values that are too large to be kept or shown whole.
 
 use ptc_bytecode::{Datum, Media, Node};
 use ptc_contract::data::{Shown, Tree, View, show_public};
 use ptc_runtime::Frozen;
 
-/// How much of a definition is looked at to show it.
+/// Maximum bytes of a definition that are read to show it.
 const SHOWN_BYTES: usize = 256 << 10;
 
-/// The same for an image or a document, whose bytes are not shown as text.
+/// Maximum bytes of an image or a document that is shown; its bytes are not shown as text.
 const MEDIA_BYTES: usize = 16 << 20;
 
-/// Keys of a large map that are named, and entries of the item that is shown of a large list.
+/// Maximum keys named of a large map, and maximum entries of the shown item of a large list.
 const KEYS: usize = 12;
 
-/// How large the item that is shown of a large list may be.
+/// Maximum bytes of the shown item of a large list.
 const ITEM_BYTES: usize = 4 << 10;
 
-/// How much of a result its turn keeps.
+/// Maximum bytes of a result that its turn keeps.
 const RESULT_BYTES: usize = 1 << 20;
 
-/// A result as its turn keeps it: large ones would be in memory once for every turn.
+/// Shortens a result for the record of its turn: large ones would be held once per turn.
 pub(super) fn brief(value: &Datum) -> Datum {
     let is_large = value.nodes().len() > RESULT_BYTES / 9 || bytes(value.nodes()) > RESULT_BYTES;
     if is_large { cut(value, RESULT_BYTES) } else { value.clone() }
 }
 
-/// About how large data is.
+/// Estimates the bytes of data.
 fn bytes(nodes: &[Node]) -> usize {
     let text = |node: &Node| match node {
         Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.len(),
@@ -34,7 +34,7 @@ fn bytes(nodes: &[Node]) -> usize {
     nodes.iter().map(|node| 9 + text(node)).sum()
 }
 
-/// The first items of a large collection, or the beginning of a text, in about so many bytes.
+/// Returns the first items of a large collection, or the beginning of a text, in about `most` bytes.
 pub(super) fn cut(value: &Datum, most: usize) -> Datum {
     let tree = Tree::new(value);
     let root = tree.root();
@@ -62,14 +62,14 @@ pub(super) fn cut(value: &Datum, most: usize) -> Datum {
         Node::Set(_) => Node::Set(count),
         _ => Node::Vector(count),
     });
-    // Parts that are kept stand where they stood, but for the collection itself.
+    // Kept parts keep their places, except for the collection itself.
     let end = nodes.len() as u32 - 1;
     let inside = value.veiled().iter().copied().filter(|place| *place < end);
     let veiled = inside.chain(root.is_veiled().then_some(end)).collect();
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
 
-/// A definition as far as it is shown: itself, or what it is and how it begins.
+/// Returns a definition as it is shown: whole, or a description with its beginning.
 pub(crate) fn shown(value: &Frozen) -> Datum {
     let fields = value.outline(0, Media::MAX_ENTRIES).fields;
     let is_media =
@@ -81,7 +81,7 @@ pub(crate) fn shown(value: &Frozen) -> Datum {
     })
 }
 
-/// What a value is that is too large to be shown, and how large: `list of 2000 items, 512400 bytes`.
+/// Describes a value that is too large to be shown: `list of 2000 items, 512400 bytes`.
 pub(crate) fn described(value: &Frozen) -> String {
     let outline = value.outline(0, 0);
     let what = match outline.kind {
@@ -90,11 +90,11 @@ pub(crate) fn described(value: &Frozen) -> String {
         "string" => "text".to_string(),
         _ => "value".to_string(),
     };
-    // It may only name what other data holds, such as an answer that is shared with the cache.
+    // The value may share its parts with other data, such as a cached answer.
     format!("{what}, {} bytes", Frozen::bytes_of_all(std::iter::once(value)))
 }
 
-/// The first item of a list, or the keys of a map.
+/// Returns the first item of a list, or the keys of a map.
 fn beginning(value: &Frozen) -> Option<String> {
     let outline = value.outline(0, KEYS);
     if outline.kind == "object" {

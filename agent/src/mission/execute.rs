@@ -1,4 +1,4 @@
-//! Running a program: its text becomes an [`Execution`]. Nothing of it is kept yet.
+//! Execution of programs: a text becomes an [`Execution`]. Nothing is committed yet.
 
 use super::drive::{Ending, ProgramRun};
 use super::fault::limit_of;
@@ -10,21 +10,21 @@ use ptc_bytecode::{Datum, Node, warning_lines};
 use ptc_runtime::Frozen;
 use serde_json::json;
 
-/// A program that has run.
+/// A finished program that is not committed.
 pub(super) struct Execution {
     pub ending: Ending,
-    /// Definitions it made, even if it failed.
+    /// Definitions made, even if the program failed.
     pub definitions: Vec<(String, Frozen)>,
     pub warnings: ProgramWarnings,
 }
 
-/// The failure of a mission that is asked to run a program and has nothing to run it with.
+/// Returns the failure of a mission that should run a program but has no engine.
 pub(super) fn no_engine() -> Fail {
     Fail::new("internal_error", "there is nothing to run programs with")
 }
 
 impl Mission {
-    /// Runs a program and notes what it did; what becomes of it is for others.
+    /// Runs a program and records its calls, without committing anything.
     pub(super) async fn execute(&mut self, program: &str, turn: &mut Turn) -> Result<Execution, Fail> {
         turn.program = Some(program.to_string());
         self.place.scope.emit(Kind::Program, |event| event.put("program", program));
@@ -35,7 +35,7 @@ impl Mission {
         let executed = engine.execute(program, self.state.last_fail.as_ref(), &self.place).await;
         turn.tool_calls = engine.take_calls();
         self.state.branches = engine.take_branches();
-        // Agents that answer in words tell all calls of the run, others those of the last program.
+        // Agents that answer in text report all calls of the run, others those of the last program.
         if self.mode != Mode::Combined {
             self.state.calls.clear();
         }
@@ -97,12 +97,12 @@ impl Mission {
         }
     }
 
-    /// What `(budget/remaining)` gives.
+    /// Returns the value of `(budget/remaining)`.
     pub(super) fn budget_datum(&self) -> Datum {
         let key = |name: &str| Node::Keyword(name.into());
         let int = |n: u64| Node::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let (state, tokens) = (&self.state, &self.state.tokens);
-        // This turn is being taken now.
+        // The current turn counts as taken.
         let work = u64::from(state.work_left.saturating_sub(1));
         let nodes = vec![
             key("turns"),

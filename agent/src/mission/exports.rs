@@ -1,5 +1,5 @@
-//! Exports of preludes that a model calls by name. Each call is a program of its own: with the data, tools and limits that
-//! every program of the mission has, and without what programs of the model have defined.
+//! Exports of preludes that a model calls by name. Each call is a program of its own, with the data, tools and limits
+//! of the mission's programs, but without the definitions of the model's programs.
 
 use super::data::MissionData;
 use super::drive::{Ending, Ledger, ProgramCalls};
@@ -20,12 +20,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Bytes of an answer that is looked at before a model gets it; a larger one is looked at where it is cut.
+/// Maximum bytes of an answer that is checked before a model gets it; larger ones are checked where they are cut.
 const LOOKED_AT: usize = 256 << 10;
 
-/// Runs the exports of one mission.
+/// Runner of the exports of one mission.
 pub(crate) struct Exports {
-    /// As it is when the mission begins.
+    /// Session as it is when the mission begins.
     session: Session,
     data: Arc<MissionData>,
     toolbox: Arc<Toolbox>,
@@ -34,10 +34,10 @@ pub(crate) struct Exports {
     doings: Mutex<Doings>,
 }
 
-/// What exports did in a turn.
+/// Calls and prints of exports in a turn.
 #[derive(Default)]
 struct Doings {
-    /// One for each that was called.
+    /// Ledgers, one per called export.
     ledgers: Vec<Arc<Ledger>>,
     prints: Vec<String>,
 }
@@ -57,7 +57,7 @@ impl Exports {
         self.doings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What exports called and printed since somebody asked; calls that nobody waited for to the end are among them.
+    /// Takes the calls and prints of exports since the last time, including abandoned calls.
     pub fn take(&self) -> (Vec<CallRecord>, Vec<String>) {
         let Doings { ledgers, prints } = std::mem::take(&mut *self.doings());
         (ledgers.iter().flat_map(|ledger| ledger.take()).collect(), prints)
@@ -88,7 +88,7 @@ impl Exports {
         let ledger = Arc::new(Ledger::default());
         self.doings().ledgers.push(ledger.clone());
         let ran = ProgramCalls::new(&toolbox, &session, &ledger, self.timeout).drive(run).await;
-        // It has ended by itself. Its value is yet to be read, which a cancelled run does not allow.
+        // The program has ended by itself. Its value is yet to be read, which a cancelled run does not allow.
         stop.disarm();
         match ran.ending {
             Ending::Value(outcome) | Ending::Returned(outcome) => {
@@ -116,7 +116,7 @@ impl RunExports for Exports {
     }
 }
 
-/// The value of an export, if it is data: a model could not do anything with a function.
+/// Returns the value of an export, if it is data: a model could not do anything with a function.
 fn answer(export: &ExportTool, outcome: &Outcome) -> Result<ToolAnswer, Refusal> {
     let value = outcome.freeze();
     if let Ok(datum) = value.to_datum(LOOKED_AT)
@@ -128,7 +128,7 @@ fn answer(export: &ExportTool, outcome: &Outcome) -> Result<ToolAnswer, Refusal>
     Ok(ToolAnswer::Frozen(value))
 }
 
-/// A failure as the error of a tool.
+/// Converts a failure to the error of a tool.
 fn refused(failure: &Failure) -> Refusal {
     let fail = program_fail(failure);
     let fail = fail.public();

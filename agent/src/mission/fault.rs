@@ -1,4 +1,4 @@
-//! Failures of missions: those that cannot start, and those whose programs are at fault.
+//! Failures of missions: missions that cannot start, and faults of programs.
 
 use super::step::{Fail, json_of};
 use crate::definition::BuildError;
@@ -10,7 +10,7 @@ use ptc_model::LlmError;
 use ptc_runtime::Failure;
 use serde_json::{Value, json};
 
-/// Definitions that would be larger than allowed.
+/// Definitions that exceed the memory limit.
 #[derive(Clone, Copy)]
 pub(super) struct MemoryOverflow {
     /// Bytes that would be in use.
@@ -18,7 +18,7 @@ pub(super) struct MemoryOverflow {
     pub limit: usize,
 }
 
-/// The failure of a mission whose definitions are too large.
+/// Returns the failure of a mission whose definitions are too large.
 pub(super) fn too_much(over: MemoryOverflow) -> Fail {
     let MemoryOverflow { bytes, limit } = over;
     let message = format!("definitions use {bytes} of {limit} bytes (`memory_limit`)");
@@ -26,15 +26,15 @@ pub(super) fn too_much(over: MemoryOverflow) -> Fail {
         .details(json!({"kind": "memory_map", "bytes": bytes, "limit": limit}))
 }
 
-/// What a turn that defined too much ran into.
+/// Name of the limit, in records of turns that defined too much.
 pub(super) const MEMORY_LIMIT: &str = "memory_limit";
 
-/// The limit a program ran into, if it was one that stopped it.
+/// Returns the limit that stopped a program, if one did.
 pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
     (code.is_compile_limit() || code.is_run_limit()).then(|| code.reason())
 }
 
-/// Why a program failed, as a step says it.
+/// Returns the failure of a program in the form of a step.
 pub(crate) fn program_fail(failure: &Failure) -> Fail {
     let code = failure.diagnostic().code;
     if code == Code::Fail {
@@ -46,7 +46,7 @@ pub(crate) fn program_fail(failure: &Failure) -> Fail {
     Fail::new(reason_of(code), failure.diagnostic().message.clone()).details(details_of(code, failure))
 }
 
-/// What `(fail v)` says.
+/// Returns the failure that `(fail v)` states.
 pub(super) fn failed_with(failure: &Failure) -> Fail {
     let Some(value) = &failure.value else {
         return Fail::new("failed", failure.diagnostic().message.clone());
@@ -59,8 +59,8 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
     }
 }
 
-/// Reasons that missions end with by themselves. A program that could name one would make a host believe that the mission
-/// ran out of time, was cancelled or was never started.
+/// Reasons reserved for the system. A program that could use one would make a host believe that the mission ran out of
+/// time, was cancelled or was never started.
 const SYSTEM_REASONS: &[&str] = &[
     "analysis_error",
     "budget_callback_exceeded",
@@ -110,8 +110,8 @@ fn is_system_reason(name: &str) -> bool {
     SYSTEM_REASONS.iter().any(|reason| ptc_contract::keys::same(reason, name))
 }
 
-/// What keeps `(fail v)` from ending a mission as long as the model can say it again; None if nothing does. A map is a
-/// failure with a name, so it needs the name and what to tell people; any other value is the message itself.
+/// Returns why `(fail v)` must not end the mission while the model can correct it; None if it may. A map is a failure
+/// with a name, so it needs a reason and a message; any other value is the message itself.
 pub(super) fn unfit_fail(failure: &Failure) -> Option<String> {
     let value = normalize_keys(failure.value.as_ref()?);
     let tree = Tree::new(&value);
@@ -126,7 +126,7 @@ pub(super) fn unfit_fail(failure: &Failure) -> Option<String> {
         (None, false) => "needs `:reason`, a keyword, and `:message`, a text".to_string(),
         (None, true) => "needs `:reason`, a keyword".to_string(),
         (Some(_), false) => "needs `:message`, a text".to_string(),
-        // Quoting is safe: a firewalled text that is one of these names tells nothing that the refusal does not.
+        // Quoting is safe: a firewalled text that equals such a name reveals no more than the refusal itself.
         (Some(name), true) if is_system_reason(name) => {
             format!("cannot have the reason `{}`, which is one of the system's own", normalize_key(name))
         }
@@ -135,9 +135,9 @@ pub(super) fn unfit_fail(failure: &Failure) -> Option<String> {
     Some(format!("`fail` {needs}: (fail {{:reason :not_found :message \"why\"}})"))
 }
 
-/// What the value of `(fail v)` says.
+/// Returns the failure that the value of `(fail v)` states.
 fn told_by(value: &Datum) -> Fail {
-    // Failures are told to models and written to traces.
+    // Failures are shown to models and written to traces.
     let value = normalize_keys(&without_media(value));
     let tree = Tree::new(&value);
     let root = tree.root();
@@ -168,7 +168,7 @@ fn told_by(value: &Datum) -> Fail {
     }
 }
 
-/// The reason of a mission for a fault of a program.
+/// Returns the mission's reason for a fault of a program.
 pub(super) fn reason_of(code: Code) -> &'static str {
     match code {
         Code::ParseError => "parse_error",
@@ -215,7 +215,7 @@ pub(super) fn details_of(code: Code, failure: &Failure) -> Value {
     Value::Object(details)
 }
 
-/// The failure of a mission that cannot start: the first reason, and all of them in its details.
+/// Returns the failure of a mission that cannot start: the first problem, and all of them in its details.
 pub(super) fn fail_of(problems: &[BuildError]) -> Fail {
     let Some(first) = problems.first() else { return Fail::new("invalid_option", "the agent is not sound") };
     let fail = Fail::new(first.reason.name(), first.message.clone());
@@ -234,7 +234,7 @@ pub(super) fn no_model(error: &LlmError) -> Fail {
     }
 }
 
-/// What comes of a mission whose data is a step that failed.
+/// Returns the failure of a mission whose data should come from a failed step.
 pub(super) fn chained(fail: &Fail) -> Fail {
     let told = |fail: &Fail| {
         let message = format!("the step before failed with {fail}");

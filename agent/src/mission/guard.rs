@@ -1,21 +1,21 @@
-//! Whether a mission that could go on should.
+//! Guards that decide after each turn whether a mission goes on.
 
 use super::step::{CallRecord, Fail, Turn};
 use ptc_bytecode::Datum;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a guard decides.
+/// Decision of a guard.
 #[derive(Clone, Debug)]
 pub enum Guard {
-    /// The next turn may begin.
+    /// Lets the next turn begin.
     Continue,
-    /// The mission ends with this value, or this failure.
+    /// Ends the mission with this value, or this failure.
     Stop(Result<Datum, Fail>),
 }
 
 impl Guard {
-    /// Stops a mission whose turn made these calls, if any.
+    /// Stops a mission whose turn made these calls, if there are any.
     pub(super) fn after(matched: Vec<Value>, message: &str) -> Guard {
         if matched.is_empty() {
             return Guard::Continue;
@@ -25,24 +25,24 @@ impl Guard {
     }
 }
 
-/// What a guard is told besides the turn.
+/// Input of a guard, besides the turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'s> {
-    /// The turn that is over.
+    /// Number of the finished turn.
     pub turn: u32,
-    /// Turns left.
+    /// Work turns left.
     pub work_left: u32,
     /// Retries left.
     pub retry_left: u32,
-    /// What the turn called.
+    /// Tool calls of the turn.
     pub tool_calls: &'s [CallRecord],
 }
 
-/// Decides after every turn that did not end the mission.
+/// Guard function, called after every turn that did not end the mission.
 pub type GuardFn = Arc<dyn Fn(&Turn, &Standing<'_>) -> Guard + Send + Sync>;
 
-/// Ends a mission after a turn that changed something outside, or may have: a model that does not know how
-/// far its program got would do it again.
+/// Returns a guard that ends a mission after a turn that changed something outside, or may have: a model that does not
+/// know how far its program got would do it again.
 ///
 /// ```
 /// use ptc_agent::{mission::stop_after_writes, run, tools::{LlmRef, Tool}, Agent, RunOptions};

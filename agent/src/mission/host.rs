@@ -1,4 +1,4 @@
-//! What programs of a mission reach besides their data and tools, and what is told of their branches.
+//! Host services of programs besides data and tools, and records of their branches.
 
 use super::journal::Journal;
 use super::place::now;
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The host of the programs of one mission.
+/// Host of the programs of one mission.
 pub(crate) struct Host {
     journal: Arc<Journal>,
     toolbox: Arc<Toolbox>,
@@ -20,7 +20,7 @@ pub(crate) struct Host {
 
 #[derive(Default)]
 struct State {
-    /// Branches that have ended, of the program that runs.
+    /// Finished branches of the running program.
     ended: Vec<BranchRecord>,
     running: Option<RunningBranches>,
 }
@@ -28,10 +28,10 @@ struct State {
 /// Branches that a program waits for.
 struct RunningBranches {
     scope: Scope,
-    /// Where calls belong once they are over.
+    /// Scope of calls after the branches have ended.
     above: Scope,
     started: Instant,
-    /// How many missions were delegated before.
+    /// Number of missions delegated before.
     children: usize,
 }
 
@@ -44,7 +44,7 @@ impl Host {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The branches of the last program, those left out that nobody waited for to the end.
+    /// Returns the branches of the last program, without abandoned ones.
     pub fn take_branches(&self) -> Vec<BranchRecord> {
         let state = std::mem::take(&mut *self.state());
         if let Some(RunningBranches { above, .. }) = state.running {
@@ -82,7 +82,7 @@ impl TurnHost for Host {
     fn branches_start(&self, branches: &Branches) {
         let above = self.toolbox.scope();
         let scope = above.child();
-        // Calls of branches are below the span of the branches.
+        // Calls of branches belong below the span of the branches.
         self.toolbox.enter(scope.clone());
         let kind = if branches.form == "pmap" { Kind::PmapStart } else { Kind::PcallsStart };
         scope.emit(kind, |event| event.put("count", branches.count));

@@ -1,4 +1,4 @@
-//! Finished tasks, reported progress and the budget, as programs of a mission see them.
+//! Journal of a mission: finished tasks, reported progress and the budget, as programs see them.
 
 use super::excerpt::described;
 use super::step::json_of;
@@ -12,18 +12,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The file of finished tasks: written whenever one is finished, not only between turns.
+/// File of finished tasks: written whenever a task is finished, not only between turns.
 pub(crate) const JOURNAL: &str = "journal.json";
 
-/// How much of the value of a task is written out.
+/// Maximum bytes written of a task's value.
 const TASK_BYTES: usize = 16 << 20;
 
-/// The journal of one mission.
+/// Journal of one mission.
 #[derive(Default)]
 pub(crate) struct Journal {
-    /// Whether tasks are kept at all.
+    /// Flag: tasks are kept.
     is_kept: bool,
-    /// Where it is written whenever a task is finished.
+    /// File that is written whenever a task is finished.
     file: Option<PathBuf>,
     state: Mutex<State>,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Journal {
 #[derive(Default)]
 struct State {
     tasks: BTreeMap<String, Frozen>,
-    /// Progress reported by the program that runs now.
+    /// Progress reported by the running program.
     reported: Vec<(String, String)>,
-    /// Whether a task ran that nobody kept.
+    /// Flag: a task ran although tasks are not kept.
     was_unkept: bool,
     budget: Option<Datum>,
     warnings: Vec<String>,
@@ -50,7 +50,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Takes over tasks that were finished before.
+    /// Restores tasks that were finished before.
     pub fn restore(&self, tasks: &Map<String, Value>) -> Result<(), BridgeError> {
         let frozen = |value: &Value| -> Result<Frozen, BridgeError> {
             let datum = unwrap_marked(&json_to_datum(value)?);
@@ -66,7 +66,7 @@ impl Journal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finished tasks in their JSON form.
+    /// Returns finished tasks as JSON.
     pub fn to_json(&self) -> Map<String, Value> {
         let state = self.state();
         let json = |value: &Frozen| match value.to_datum(TASK_BYTES) {
@@ -76,27 +76,27 @@ impl Journal {
         state.tasks.iter().map(|(id, value)| (id.clone(), json(value))).collect()
     }
 
-    /// Ids of finished tasks.
+    /// Returns the ids of finished tasks.
     pub fn ids(&self) -> Vec<String> {
         self.state().tasks.keys().cloned().collect()
     }
 
-    /// Finished tasks, for the mission log: as much of each as a line can show.
+    /// Returns finished tasks, for the mission log.
     pub fn tasks(&self) -> Vec<(String, Frozen)> {
         self.state().tasks.iter().map(|(id, value)| (id.clone(), value.clone())).collect()
     }
 
-    /// What `(budget/remaining)` gives from now on.
+    /// Sets the value of `(budget/remaining)`.
     pub fn set_budget(&self, budget: Datum) {
         self.state().budget = Some(budget);
     }
 
-    /// Progress reported since the last time this was asked.
+    /// Takes the progress reported since the last time.
     pub fn take_reported(&self) -> Vec<(String, String)> {
         std::mem::take(&mut self.state().reported)
     }
 
-    /// What is odd, told once.
+    /// Takes the warnings; each is returned once.
     pub fn take_warnings(&self) -> Vec<String> {
         let mut state = self.state();
         let mut warnings = std::mem::take(&mut state.warnings);
@@ -106,7 +106,7 @@ impl Journal {
         warnings
     }
 
-    /// Writes all tasks, so that a process that dies now has lost none.
+    /// Writes all tasks, so that a crash loses none.
     pub fn write(&self) {
         let Some(file) = &self.file else { return };
         if let Err(error) = replace(file, &Value::Object(self.to_json())) {
@@ -116,7 +116,7 @@ impl Journal {
 }
 
 impl Journal {
-    /// The stored value of a task that is done.
+    /// Returns the stored value of a finished task.
     pub fn task(&self, id: &str) -> Option<Frozen> {
         self.state().tasks.get(id).cloned()
     }
@@ -140,18 +140,18 @@ impl Journal {
         }
     }
 
-    /// Progress of the program that runs.
+    /// Records progress of the running program.
     pub fn step_done(&self, id: &str, summary: &str) {
         self.state().reported.push((id.to_string(), summary.to_string()));
     }
 
-    /// What is left, as the mission said last.
+    /// Returns the remaining budget, as the mission last set it.
     pub fn budget(&self) -> Datum {
         self.state().budget.clone().unwrap_or_else(|| Datum::scalar(Node::Map(0)))
     }
 }
 
-/// Writes JSON that nobody else may read in the place of a file, and makes its folder as needed.
+/// Replaces a file by private JSON, creating its folder as needed.
 pub(crate) fn replace(file: &Path, value: &Value) -> std::io::Result<()> {
     files::make_private_folder(file.parent().unwrap_or(Path::new(".")))?;
     files::replace(file, &[&serde_json::to_vec(value)?], Access::Private)

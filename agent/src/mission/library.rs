@@ -1,4 +1,4 @@
-//! What programs of a mission can name: its tools, its servers, and its prelude, attached before anything else happens.
+//! Names that programs of a mission can use: tools, servers, and preludes, attached before anything else happens.
 
 use super::step::Fail;
 use super::toolbox::declared;
@@ -8,15 +8,15 @@ use crate::tools::Visibility;
 use ptc_bytecode::Diagnostic;
 use ptc_runtime::{Attach, Inventory, Policy, Prelude, Runtime, TrustedKeys};
 
-/// The runtime of a mission, with its tools as programs see them and its prelude attached. The prompt is written from
-/// it and the programs run in it, so what a model is told of the prelude is what a program finds.
+/// Runtime of a mission, with its tools as programs see them and its preludes attached. Both the prompt and the
+/// programs use it, so the model is told exactly what programs find.
 pub(crate) struct Library {
     pub runtime: Runtime,
 }
 
 impl Library {
-    /// Checks that the mission is granted what its preludes need; no model has been asked by then. Those it has `inherited`
-    /// from the mission above are left out where it is not.
+    /// Checks that the mission grants what its preludes need, before any model is asked. Preludes `inherited` from the
+    /// mission above are dropped if they need more.
     pub fn attach(
         agent: &Agent,
         run: &RunOptions,
@@ -45,8 +45,8 @@ impl Library {
                 }
             })?;
         }
-        // What its tools do not allow for, it does without. Attaching asks for no `call`, since operations of servers are not
-        // checked where there are none.
+        // Inherited preludes that need missing tools are dropped. `call` need not be checked, since server operations
+        // are only checked where there are servers.
         let has_tools_of = |prelude: &&Prelude| {
             prelude.exports().iter().flat_map(|export| &export.tool_refs).all(|tool| tools.grants(tool))
         };
@@ -59,13 +59,13 @@ impl Library {
         Ok(Library { runtime })
     }
 
-    /// The part of the prompt about the prelude, if there is any.
+    /// Returns the section of the prompt on preludes, if there are any.
     pub fn inventory(&self) -> Option<String> {
         self.runtime.inventory(Inventory::default())
     }
 }
 
-/// What to do about a tool that a prelude calls and the agent keeps for its model.
+/// Returns a hint for a tool that a prelude calls but that the agent offers only to its model.
 fn for_models_only(agent: &Agent, prelude: &Prelude) -> Option<String> {
     let mut called = prelude.exports().iter().flat_map(|export| &export.tool_refs);
     let is_kept = |name: &&String| {

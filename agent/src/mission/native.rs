@@ -1,5 +1,4 @@
-//! Replies in which a model calls tools itself. Every call gets exactly one answer, in the order of the calls,
-//! whatever becomes of the turn.
+//! Replies in which a model calls tools itself. Each call gets exactly one answer, in order, however the turn ends.
 
 use super::calls::millis;
 use super::place::StopCause;
@@ -15,7 +14,7 @@ use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 
 impl Mission {
-    /// A reply of an agent that answers in words, with calls in it.
+    /// Handles a reply with calls from an agent that answers in text.
     pub(super) async fn native_reply(
         &mut self,
         reply: &LlmResponse,
@@ -42,19 +41,19 @@ impl Mission {
         }
     }
 
-    /// Puts the model's calls into the history.
+    /// Appends the model's calls to the history.
     pub(super) fn called(&mut self, reply: &LlmResponse) {
         let message = reply.to_message().calls(reply.tool_calls.clone());
         self.state.messages.push(message);
     }
 
-    /// Puts the answer to a call into the history.
+    /// Appends the answer to a call to the history.
     pub(super) fn answered(&mut self, call: &ToolCall, content: String, parts: Vec<Part>) {
         let id = call.id.clone().unwrap_or_default();
         self.state.messages.push(Message { parts, ..Message::tool(id, content) });
     }
 
-    /// Answers every call with the same refusal, and says so in words, too.
+    /// Answers every call with the same refusal, and states it as feedback.
     pub(super) fn refuse_all(
         &mut self,
         reply: &LlmResponse,
@@ -67,7 +66,7 @@ impl Mission {
         Continuation { feedback: message.to_string(), ..goes }
     }
 
-    /// The same without words.
+    /// Answers every call with the same refusal, without feedback.
     pub(super) fn refuse_quietly(
         &mut self,
         reply: &LlmResponse,
@@ -88,7 +87,7 @@ impl Mission {
         Continuation::failed(String::new())
     }
 
-    /// Calls of tools, side by side.
+    /// Runs tool calls concurrently.
     async fn app_calls(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         self.called(reply);
         let Some(engine) = &self.engine else {
@@ -97,7 +96,7 @@ impl Mission {
         engine.journal.set_budget(self.budget_datum());
         let limit = self.agent.options().max_tool_calls.map(u64::from);
         let is_combined = self.mode == Mode::Combined;
-        // What each call comes to: an answer on its way, or a refusal at once.
+        // For each call: a pending answer, or an immediate refusal.
         let mut going = Vec::new();
         for call in &reply.tool_calls {
             let tool = self.agent.tools().native_named(&call.name);
@@ -186,7 +185,7 @@ impl Mission {
         }
     }
 
-    /// Notes what exports did that were called by name, as that of programs is.
+    /// Records the calls and prints of exports that were called by name, as for programs.
     fn of_exports(&mut self, turn: &mut Turn) {
         let Some(engine) = &self.engine else { return };
         let (calls, prints) = engine.exports.take();
@@ -200,7 +199,7 @@ impl Mission {
         }
     }
 
-    /// The record of a call that nobody waited for to the end. What it did by then is not known.
+    /// Returns the record of an abandoned call. Its effects are unknown.
     fn given_up(&self, call: &ToolCall, error: String) -> CallRecord {
         let tool = self.agent.tools().native_named(&call.name);
         CallRecord {

@@ -1,47 +1,47 @@
-//! The text of a reply while it arrives, for those who watch the mission.
+//! Text of a reply as it arrives, for those who watch the mission.
 
 use crate::trace::{Kind, Scope};
 use ptc_contract::firewall::SharedSecrets;
 use ptc_model::{Chunk, ChunkSink, LlmRequest, LlmResponse};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a reply that are held back because they may be the beginning of a firewalled value. Where it is more, the
-/// rest waits for the end of the reply, and its text is then shown anew.
+/// Maximum bytes held back because they may begin a firewalled value. Past that, the rest waits for the end of the
+/// reply, and the text is then shown anew.
 const MAX_HELD: usize = 1 << 10;
 
-/// Where the pieces of one reply go.
+/// Receiver of the pieces of one reply.
 pub(super) struct Pieces(Arc<Arriving>);
 
 struct Arriving {
     scope: Scope,
-    /// Values that may not be shown; None if traces show them.
+    /// Values that must not be shown; None if traces show them.
     secrets: Option<SharedSecrets>,
     text: Mutex<Text>,
 }
 
-/// The part of a reply that has arrived.
+/// Text of a reply so far.
 #[derive(Default)]
 struct Text {
     held: String,
-    /// Set once a piece has come.
+    /// Flag: a piece has arrived.
     has_begun: bool,
     is_given_up: bool,
 }
 
 impl Pieces {
-    /// Of a reply that is asked for in this scope; None if nobody watches.
+    /// Returns a receiver for the reply to a request in this scope; None if nobody watches.
     pub fn watched(scope: &Scope, secrets: Option<SharedSecrets>) -> Option<Pieces> {
         scope
             .is_live()
             .then(|| Pieces(Arc::new(Arriving { scope: scope.clone(), secrets, text: Mutex::default() })))
     }
 
-    /// The request with the pieces of its reply going here, too.
+    /// Returns the request with its reply's pieces sent here too.
     pub fn of(&self, request: &LlmRequest) -> LlmRequest {
         let arriving = self.0.clone();
         let stream = match request.stream.clone() {
             None => ChunkSink::restartable(move |chunk| arriving.take(&chunk)),
-            // What the host was given cannot be taken back.
+            // Pieces sent to the host cannot be taken back.
             Some(host) => ChunkSink::new(move |chunk| {
                 arriving.take(&chunk);
                 host.send(chunk);
@@ -50,7 +50,7 @@ impl Pieces {
         LlmRequest { stream: Some(stream), ..request.clone() }
     }
 
-    /// Shows what is left of a reply that has arrived.
+    /// Shows the rest of a reply that has arrived.
     pub fn finish(&self, reply: &LlmResponse) {
         let Text { held, has_begun, is_given_up } = std::mem::take(&mut *self.0.text());
         if is_given_up {

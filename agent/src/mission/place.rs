@@ -1,4 +1,4 @@
-//! Where in a tree of missions one stands: what it shares with those above and below.
+//! Place of a mission in its tree: everything it shares with missions above and below.
 
 use super::budget::Budget;
 use super::step::{Fail, Step};
@@ -13,46 +13,46 @@ use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Runs a mission below another, which is how agents that are tools work.
+/// Function that runs a mission below another, for agents that are tools.
 pub(crate) type RunBelow = for<'a> fn(
     &'a Agent,
     &'a RunOptions,
     &'a Place,
 ) -> Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>>;
 
-/// What a mission hands down to what it delegates.
+/// Everything that a mission hands down to delegated ones.
 #[derive(Clone)]
 pub(crate) struct Place {
-    /// How many missions are above.
+    /// Number of missions above.
     pub depth: u32,
-    /// How many there may be; the root says.
+    /// Maximum depth, set by the root.
     pub max_depth: u32,
     pub budget: Arc<Budget>,
-    /// When everything must be over.
+    /// Deadline of the whole mission.
     pub deadline: Option<Instant>,
     pub cancel: Cancel,
-    /// When programs compute, if the host has a say in it.
+    /// Schedule of the computing of programs, if the host has one.
     pub schedule: Option<Arc<dyn Schedule>>,
-    /// What no request and no trace may show, of the whole tree.
+    /// Secrets of the whole tree, which no request and no trace may show.
     pub secrets: SharedSecrets,
-    /// Whether traces may show that all the same; only if every mission above says so, too.
+    /// Flag: traces may show secrets all the same; only if every mission above allows it too.
     pub shows_secrets: bool,
-    /// The model that `caller` means.
+    /// Model that `caller` means.
     pub client: Option<Client>,
     pub max_heap: Option<u64>,
     pub max_granted: Option<u64>,
-    /// The keys that libraries must be signed with; the outermost mission that names any decides for all below.
+    /// Keys that libraries must be signed with; the outermost mission that names any decides for all below.
     pub trusted: Option<TrustedKeys>,
-    /// Its libraries, which missions below have too unless they have their own.
+    /// Libraries, inherited by missions below that have none of their own.
     pub preludes: Arc<[Prelude]>,
-    /// What programs see of libraries: the rules of all missions above, and its own.
+    /// Visibility of libraries to programs: the rules of all missions above, and its own.
     pub policy: Policy,
     pub scope: Scope,
-    /// Given by who starts missions, since those who call tools cannot know it.
+    /// Runner of missions below, set by the code that starts missions, since tool code cannot depend on it.
     pub run_below: RunBelow,
 }
 
-/// Why work was given up.
+/// The reason why work was given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StopCause {
     Deadline,
@@ -77,7 +77,7 @@ impl From<StopCause> for Fail {
 }
 
 impl Place {
-    /// Whether it is over.
+    /// Returns an error if the mission is cancelled or its deadline has passed.
     pub fn check(&self) -> Result<(), StopCause> {
         if self.cancel.is_cancelled() {
             return Err(StopCause::Cancelled);
@@ -88,7 +88,7 @@ impl Place {
         }
     }
 
-    /// What `work` gives, unless the deadline passes or the mission is cancelled first: then it is dropped.
+    /// Runs `work`, and drops it if the deadline passes or the mission is cancelled first.
     pub async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, StopCause> {
         self.check()?;
         let over = async {
@@ -105,22 +105,27 @@ impl Place {
         }
     }
 
-    /// When something that may take so long must be over.
+    /// Returns the deadline of work with this time limit, in milliseconds.
     pub fn deadline_in(&self, limit: Option<u64>) -> Option<Instant> {
-        let own = limit.and_then(|ms| now().checked_add(Duration::from_millis(ms)));
+        self.deadline_since(now(), limit)
+    }
+
+    /// Returns the deadline of work that began at `start` with this time limit, in milliseconds.
+    pub fn deadline_since(&self, start: Instant, limit: Option<u64>) -> Option<Instant> {
+        let own = limit.and_then(|ms| start.checked_add(Duration::from_millis(ms)));
         match (own, self.deadline) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (one, other) => one.or(other),
         }
     }
 
-    /// What must not be shown. It stays whole if somebody panics while holding it.
+    /// Locks the secrets. Recovering from poison is safe: they stay whole if a holder panics.
     pub fn secrets(&self) -> MutexGuard<'_, Secrets> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The clock that deadlines go by; tests turn it.
+/// Returns the time on the clock of deadlines, which tests control.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }

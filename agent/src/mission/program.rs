@@ -1,5 +1,4 @@
-//! Programs that may end the mission: a reply becomes a program, and what came of it becomes words for the model, or
-//! the result.
+//! Programs that may end the mission: a reply becomes a program, and its outcome becomes feedback or the result.
 
 use super::commit::{Carryover, ProgramEnd, ProgramOutcome};
 use super::drive::Ending;
@@ -20,7 +19,7 @@ use ptc_model::LlmResponse;
 use ptc_runtime::Failure;
 
 impl Mission {
-    /// A reply that should hold a program.
+    /// Handles a reply that should hold a program.
     pub(super) async fn program_reply(
         &mut self,
         reply: &LlmResponse,
@@ -36,7 +35,7 @@ impl Mission {
         };
         let mut said = reply.to_message();
         if said.content != found.kept {
-            // Words around the program went, so places between them mean nothing any more.
+            // Text around the program was removed, so positions in it are void.
             said.opaque.iter_mut().for_each(|part| part.text_before = 0);
             said.content = found.kept;
         }
@@ -67,7 +66,7 @@ impl Mission {
         }
     }
 
-    /// The ending of a program as the agent's options see it. What ends the mission here leaves nothing behind.
+    /// Applies the agent's options to the ending of a program. Programs that end the mission here leave nothing behind.
     fn settle(&self, ending: Ending, kind: TurnKind) -> Result<Ending, Fail> {
         let options = self.agent.options();
         match ending {
@@ -75,7 +74,7 @@ impl Mission {
                 let left = self.left_after();
                 let is_last = self.is_single_shot() || (left.work_left == 0 && left.retry_left == 0);
                 let is_fail = failure.diagnostic().code == Code::Fail;
-                // Like a value that does not fit, a failure that does not is sent back while there are turns.
+                // Like a value that does not fit, such a failure is sent back while there are turns.
                 let is_unfit = is_fail && !is_last && unfit_fail(&failure).is_some();
                 match (is_fail && !is_unfit) || self.is_single_shot() {
                     true => Err(program_fail(&failure)),
@@ -94,7 +93,7 @@ impl Mission {
         }
     }
 
-    /// A reply without a program, or with too many.
+    /// Handles a reply without a program, or with too many.
     fn no_program(&mut self, none: NoProgram, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         let message = match none {
             NoProgram::NotFound => "the reply has no program".to_string(),
@@ -117,7 +116,7 @@ impl Mission {
         Ok(Continuation::failed(feedback).into())
     }
 
-    /// An error of a program.
+    /// Handles an error of a program.
     fn failed(
         &mut self,
         failure: &Failure,
@@ -143,7 +142,7 @@ impl Mission {
         self.failed_with(fail, wire_reason(failure.diagnostic().code), feedback)
     }
 
-    /// A value that cannot be handed on.
+    /// Handles a value that cannot be passed on.
     fn unusable(
         &mut self,
         fail: Fail,
@@ -160,19 +159,19 @@ impl Mission {
         self.failed_with(fail, "runtime_error", feedback)
     }
 
-    /// A turn that failed: the next program can read why.
+    /// Ends a turn that failed: the next program can read the reason.
     fn failed_with(&mut self, fail: Fail, reason: &'static str, feedback: String) -> Continuation {
         let report = EvalReport::Error { reason, message: fail.message.clone() };
         self.state.last_fail = Some(fail);
         Continuation { report, ..Continuation::failed(feedback) }
     }
 
-    /// Why a program cannot read a result, or call a tool, that the model knows of.
+    /// Explains why a program cannot read a result, or call a tool, that the model knows of.
     pub(super) fn why_missing(&self, failure: &Failure) -> Option<String> {
         self.why_unread(failure).or_else(|| self.why_uncallable(failure))
     }
 
-    /// Why a result cannot be read.
+    /// Explains why a result cannot be read.
     fn why_unread(&self, failure: &Failure) -> Option<String> {
         let unread = &self.engine.as_ref()?.unread;
         let mut subjects = failure.diagnostics.iter().filter_map(|diagnostic| diagnostic.subject.as_deref());
@@ -186,12 +185,12 @@ impl Mission {
         })
     }
 
-    /// Why a tool that the agent has cannot be called in a program.
+    /// Explains why a tool of the agent cannot be called in a program.
     fn why_uncallable(&self, failure: &Failure) -> Option<String> {
         let toolbox = &self.engine.as_ref()?.toolbox;
         let unknown = failure.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::UnknownTool);
         let marked = unknown.filter_map(|diagnostic| Some(diagnostic.span?.text(failure.source())));
-        // The place of the error is the name itself: `tool/name`, or the text in `(call "name" …)`.
+        // The error's span is the name itself: `tool/name`, or the text in `(call "name" …)`.
         let mut names = marked.map(|marked| marked.trim_start_matches("tool/").trim_matches('"'));
         names.find_map(|name| {
             if toolbox.is_planning_only(name) {
@@ -210,7 +209,7 @@ impl Mission {
         })
     }
 
-    /// A value that is to be the result.
+    /// Handles a value that should be the result.
     fn returned(
         &mut self,
         received: &Datum,
@@ -224,7 +223,7 @@ impl Mission {
         let rejected = match self.fits(&value) {
             Ok(tolerated) => {
                 self.state.warnings.extend(tolerated);
-                // No turn follows that could tell the model; the host may want to look twice.
+                // No further turn could tell the model, but the host may want to look at it.
                 self.state.warnings.extend(warnings.program.iter().cloned());
                 if let Some(overflow) = overflow
                     && self.agent.options().memory_strategy == MemoryStrategy::Strict
@@ -255,14 +254,14 @@ impl Mission {
         Ok(self.failed_with(fail, "runtime_error", feedback).into())
     }
 
-    /// Whether a value keeps the contract; what is let through all the same is told.
+    /// Checks a value against the contract, and returns tolerated misfits.
     pub(super) fn fits(&self, value: &Datum) -> Result<Vec<String>, Rejection> {
         let mode = self.agent.options().signature_validation;
         let checked = self.agent.signature().check_output(value, mode)?;
         Ok(checked.tolerated.iter().map(ToString::to_string).collect())
     }
 
-    /// A value that does not end the mission.
+    /// Handles a value that does not end the mission.
     fn valued(
         &mut self,
         value: &Datum,
@@ -324,7 +323,7 @@ impl Mission {
         Ok(Continuation { feedback, parts, success: true, report })
     }
 
-    /// What the model is told about the plan.
+    /// Returns the text on the plan's progress for the model.
     fn progress_text(&mut self, turn: &Turn) -> Option<String> {
         let options = self.agent.options();
         if let Some(progress) = &options.progress_fn {
@@ -352,7 +351,7 @@ impl Mission {
     }
 }
 
-/// What is said first where definitions were undone.
+/// Adds the report on undone definitions, which comes first.
 pub(super) fn undone(feedback: Feedback<'_>, overflow: Option<MemoryOverflow>) -> Feedback<'_> {
     match overflow {
         Some(MemoryOverflow { bytes, limit }) => feedback.rolled_back(bytes, limit),

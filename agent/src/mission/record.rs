@@ -1,4 +1,4 @@
-//! The record of a turn, for the host and for the trace.
+//! Record of a turn, for the host and the trace.
 
 use super::excerpt::shown;
 use super::place::now;
@@ -14,15 +14,15 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// How much of a result, and of one definition, a trace shows.
+/// Limits on the shown part of a result, and of one definition, in a trace.
 pub(crate) const RESULT: Shown = Shown { items: 50, string: 1000, chars: 4000, depth: 8 };
 const DEFINITION: Shown = Shown { items: 10, string: 200, chars: 500, depth: 4 };
 
-/// How things were when a turn began.
+/// State of the mission when a turn began.
 pub(super) struct TurnStart {
-    /// How many messages there were.
+    /// Number of messages.
     pub messages: usize,
-    /// Definitions, where somebody asks what became of them.
+    /// Definitions, if somebody wants to know their changes.
     pub memory: BTreeMap<String, Frozen>,
     pub started: Instant,
 }
@@ -48,7 +48,7 @@ impl Mission {
         let elapsed = now().saturating_duration_since(before.started);
         turn.duration_ms = elapsed.as_millis() as u64;
         turn.messages = self.state.messages[before.messages.min(self.state.messages.len())..].to_vec();
-        // The words have placeholders; the history has the parts.
+        // Texts have placeholders; the history has the parts.
         turn.messages.iter_mut().for_each(|message| message.parts.clear());
         if let Some(engine) = &self.engine {
             turn.memory = memory_of(engine);
@@ -71,7 +71,7 @@ impl Mission {
             event.put("result_preview", json!(preview(turn.result.as_ref())));
         });
         self.place.scope.emit(Kind::Turn, |event| turn_record(event, &turn, before));
-        // The last turn is needed in any case: guards look at it.
+        // The last turn is always kept, because guards read it.
         if self.run.trace == TraceMode::Never {
             self.state.turns.clear();
         }
@@ -83,7 +83,7 @@ fn status(turn: &Turn) -> String {
     if turn.success { "ok" } else { "error" }.to_string()
 }
 
-/// The canonical record: all a reader of logs needs to know of one turn.
+/// Writes the canonical record: everything that a reader of logs needs to know of one turn.
 fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.turn = Some(turn.number);
     event.status = Some(status(turn));
@@ -110,7 +110,7 @@ fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.put("turn_type", turn.kind.name());
 }
 
-/// What was defined or defined anew between two moments, and the beginning of each value.
+/// Returns the definitions that are new or changed between two moments, with the beginning of each value.
 pub(crate) fn memory_diff(before: &BTreeMap<String, Frozen>, after: &BTreeMap<String, Frozen>) -> Value {
     let is_new =
         |(name, value): &(&String, &Frozen)| before.get(*name).is_none_or(|known| !known.is_same(value));
@@ -129,7 +129,7 @@ pub(crate) fn memory_diff(before: &BTreeMap<String, Frozen>, after: &BTreeMap<St
     json!({"changed_keys": keys, "values": values})
 }
 
-/// The beginning of a value, without what is firewalled.
+/// Returns the beginning of a value, without firewalled parts.
 fn preview(value: Option<&Datum>) -> Option<String> {
     value.map(|value| show_public(Tree::new(value).root(), RESULT))
 }

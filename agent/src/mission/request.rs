@@ -1,4 +1,4 @@
-//! The request of a turn, made from where the mission stands.
+//! Requests of turns, made from the state of the mission.
 
 use super::excerpt::described;
 use super::state::{Mission, memory_of};
@@ -12,7 +12,7 @@ use ptc_model::{LlmRequest, Output, ToolSpec};
 use serde_json::Value;
 
 impl Mission {
-    /// All that was said so far, and what this turn adds.
+    /// Returns the request of a turn: the conversation so far, and the additions of this turn.
     pub(super) fn request(&mut self, kind: TurnKind, number: u32) -> LlmRequest {
         let options = self.agent.options().clone();
         let is_program = options.output == Output::PtcLisp;
@@ -64,7 +64,7 @@ impl Mission {
         }
     }
 
-    /// The system message of a turn.
+    /// Returns the system message of a turn.
     fn system(&mut self, number: u32) -> String {
         let Some(varying) = &self.prompt.varying else { return self.prompt.system.clone() };
         let memory = self.engine.as_ref().map(memory_of).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Mission {
         })
     }
 
-    /// The log of finished tasks.
+    /// Returns the log of finished tasks.
     pub(super) fn mission_log(&self) -> Option<String> {
         let engine = self.engine.as_ref().filter(|_| self.agent.options().journaling)?;
         let tasks = engine.journal.tasks();

@@ -1,7 +1,7 @@
-//! Missions with servers: their tools as each mode has them, and the guards that look at what was called.
+//! Missions with servers: their tools in each mode, and the guards on calls to them.
 //!
-//! Programs call them with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name, with
-//! the schema and the description its server gives. In combined mode both is there.
+//! Programs call them with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name,
+//! with its server's schema and description. Combined mode offers both.
 
 use super::guard::{Guard, GuardFn};
 use super::state::Mode;
@@ -18,23 +18,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How long servers may take to list their tools where the mission has no limit of its own.
+/// Time limit for servers to list their tools, where the mission has no limit of its own.
 const LISTING: Duration = Duration::from_secs(60);
 
-/// The options of the run with the tools of the servers, and with the end of the mission after a turn that wrote, unless
-/// the host brings a guard of its own. Then what is to be told of tools that are left out.
+/// Returns the run's options with the servers' tools, and with a guard that ends the mission after a turn that wrote,
+/// unless the host brings its own. Also returns warnings about missing tools.
 pub(super) async fn equipped(
     agent: &Agent,
     run: &RunOptions,
     servers: &Arc<dyn Servers>,
 ) -> (RunOptions, Vec<String>) {
-    // What is wrong with the changes is told where the mission starts.
+    // Problems of the changes are reported where the mission starts.
     let Ok(agent) = agent.changed(run) else { return (run.clone(), Vec::new()) };
     let options = agent.options();
     let mode = Mode::of_options(options);
     let (mut tools, mut warnings) = (Vec::new(), Vec::new());
     if mode.offers_tools() {
-        let within = options.mission_timeout.map_or(LISTING, Duration::from_millis);
+        // Listing takes time of the mission, so half of it is left for work.
+        let within = options.mission_timeout.map_or(LISTING, |ms| Duration::from_millis(ms / 2));
         let listed = tokio::select! {
             listed = servers.tools() => listed,
             () = run.cancel.cancelled() => ServerTools::default(),
@@ -45,7 +46,7 @@ pub(super) async fn equipped(
         };
         warnings.extend(listed.problems);
         let taken = options.tools.taken_names(&run.context);
-        // What the host's own preludes export is chosen with more care than what servers list.
+        // The host chose its preludes with more care than servers list tools, so their exports come first.
         let exports = match options.offers_exports() {
             true => OfferedExport::all_of(agent.preludes()).filter(is_offered).count(),
             false => 0,
@@ -63,7 +64,7 @@ pub(super) async fn equipped(
         }
         tools = offered(listed.tools.into_iter().take(room), taken, servers);
     }
-    // In text it is for the exports of preludes alone.
+    // In text mode, only the exports of preludes use `call`.
     if mode != Mode::Text || options.offers_exports() && !agent.preludes().is_empty() {
         let calls = servers.clone();
         let body = Body::waiting(move |args, _| calls.call(args));
@@ -78,7 +79,7 @@ pub(super) async fn equipped(
     (run, warnings)
 }
 
-/// Tools of servers as a model is offered them.
+/// Converts tools of servers to tools offered to a model.
 fn offered(
     listed: impl Iterator<Item = ServerTool>,
     mut taken: HashSet<String>,
@@ -100,7 +101,7 @@ fn offered(
     listed.map(tool).collect()
 }
 
-/// A schema as providers want it: of an object, whatever a server forgot to say.
+/// Returns a schema as providers require it: of an object, even if the server omitted that.
 fn object(schema: Value) -> Value {
     match schema {
         Value::Object(mut schema) => {
@@ -111,8 +112,8 @@ fn object(schema: Value) -> Value {
     }
 }
 
-/// Ends a mission after a turn that called what writes, or what nobody knows of. A model that called it by name has its
-/// answer, so there only programs and exports count that broke off in the middle.
+/// Returns a guard that ends a mission after a turn with a call that writes, or whose effect is unknown. A model that
+/// called it by name has its answer, so in those modes only programs and exports that broke off count.
 fn stop_after_writes(servers: &Arc<dyn Servers>, mode: Mode) -> GuardFn {
     let (seen, servers) = (AtomicUsize::new(0), servers.clone());
     Arc::new(move |turn, _| {
@@ -125,14 +126,13 @@ fn stop_after_writes(servers: &Arc<dyn Servers>, mode: Mode) -> GuardFn {
     })
 }
 
-/// Whether a program of the turn ended before it had done all it was to do: one that the model wrote, or an export that it
-/// called by name.
+/// Returns whether a program of the turn ended early: one that the model wrote, or an export that it called by name.
 fn broke_off(turn: &Turn) -> bool {
     let is_export = |call: &CallRecord| call.layer == "native" && call.origin.is_some();
     turn.program.is_some() || turn.tool_calls.iter().any(|call| is_export(call) && call.error.is_some())
 }
 
-/// Before every further turn: are the operations that its preludes need still there? Then the host's guard.
+/// Returns a guard that ends the mission if an operation of its preludes is gone, and else asks the host's guard.
 fn still_granted(agent: &Agent, servers: &Arc<dyn Servers>, guard: GuardFn) -> GuardFn {
     let needed: Vec<(String, String)> = agent
         .preludes()

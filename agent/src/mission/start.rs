@@ -1,4 +1,4 @@
-//! How a mission starts: everything is checked and made before the first request.
+//! Start of a mission: everything is checked and made before the first request.
 
 use super::budget::{Budget, Most};
 use super::engine::Engine;
@@ -24,12 +24,13 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-/// A mission that nobody delegated.
+/// Runs a mission that was not delegated.
 pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Box<Step>> {
-    let Some(servers) = &run.servers else { return start(agent, run, None).await };
+    let started = now();
+    let Some(servers) = &run.servers else { return start(agent, run, None, started).await };
     let finish = FinishOnDrop(servers);
     let (equipped, warnings) = equipped(agent, run, servers).await;
-    let mut ended = start(agent, &equipped, None).await;
+    let mut ended = start(agent, &equipped, None, started).await;
     drop(finish);
     let step: &mut Step = match &mut ended {
         Ok(step) => step,
@@ -40,7 +41,7 @@ pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Bo
     ended
 }
 
-/// Ends the run of the servers with the mission, also with one whose future is dropped.
+/// Guard that ends the servers' run with the mission, even if the mission's future is dropped.
 struct FinishOnDrop<'s>(&'s Arc<dyn Servers>);
 
 impl Drop for FinishOnDrop<'_> {
@@ -49,17 +50,22 @@ impl Drop for FinishOnDrop<'_> {
     }
 }
 
-/// A mission below another.
+/// Runs a mission below another.
 pub(super) fn run_below<'a>(
     agent: &'a Agent,
     run: &'a RunOptions,
     above: &'a Place,
 ) -> Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
-    Box::pin(start(agent, run, Some(above)))
+    Box::pin(start(agent, run, Some(above), now()))
 }
 
-async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result<Step, Box<Step>> {
-    let started = now();
+/// Starts a mission. `started` is when its time began, which includes waiting for servers before this call.
+async fn start(
+    agent: &Agent,
+    run: &RunOptions,
+    above: Option<&Place>,
+    started: Instant,
+) -> Result<Step, Box<Step>> {
     let refused = |fail: Fail| {
         Err(Box::new(Step {
             signature: agent.signature().to_string(),
@@ -75,7 +81,7 @@ async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result
         Ok(prepared) => prepared,
         Err(problems) => return refused(fail_of(&problems)),
     };
-    // Those below are looked at with the first, so that nothing is spent before somebody says so.
+    // Missions below are checked together with the root, before anything is spent.
     if above.is_none()
         && let problems = prepared.agent.unpriced(run)
         && !problems.is_empty()
@@ -94,7 +100,7 @@ async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result
     }
 }
 
-/// The turns, with events around them.
+/// Runs the turns to the end, and emits the events around them.
 async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     let scope = mission.place.scope.clone();
     scope.config(|| config(&mission.agent));
@@ -148,10 +154,10 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     if step.is_ok() { Ok(step) } else { Err(Box::new(step)) }
 }
 
-/// What a mission fails with that somebody's code broke: ours, or a function of the host.
+/// Reason of a mission that broke by a bug: in this crate, or in a function of the host.
 const INTERNAL: &str = "internal_error";
 
-/// Tells of a mission that ends without an end: one whose future was dropped, or whose thread panics.
+/// Guard that reports a mission without an end: its future was dropped, or its thread panicked.
 struct UnendedRun(Option<Scope>);
 
 impl UnendedRun {
@@ -200,9 +206,9 @@ fn build(
         .collect();
     // The outermost mission that names any keys decides for all below.
     let trusted = above.and_then(|above| above.trusted.clone()).or_else(|| options.trusted.clone());
-    // A mission below sees no more than those above let through.
+    // A mission below sees no more than the missions above allow.
     let policy = above.map_or_else(Policy::default, |above| above.policy.clone()).and(&options.policy);
-    // Of those above it has what its own tools allow for.
+    // Inherited libraries are limited to those that its own tools allow.
     let inherited = above.filter(|_| agent.preludes().is_empty() && options.inherit_preludes);
     let inherited = inherited.map(|above| above.preludes.clone());
     let has_preludes =
@@ -273,7 +279,7 @@ fn build(
         scope,
         run_below,
     };
-    let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };
+    let place = Place { deadline: place.deadline_since(started, options.mission_timeout), ..place };
     // A program may have chosen a model that no agent names.
     if place.budget.needs_costs() && client.pricing() == Pricing::Unknown {
         return Err(fail_of(&[definition::no_prices(&client.name())]));
@@ -306,14 +312,14 @@ fn build(
     };
     match (&run.resume_from, &mission.engine) {
         (Some(from), _) => mission.resume(from)?,
-        // Tasks of an earlier mission in the same folder are not this one's.
+        // Replaces the tasks of an earlier mission in the same folder.
         (None, Some(engine)) => engine.journal.write(),
         (None, None) => {}
     }
     Ok(mission)
 }
 
-/// What a trace tells of an agent, once.
+/// Returns the description of an agent for a trace, emitted once.
 fn config(agent: &Agent) -> Map<String, Value> {
     let options = agent.options();
     let tools: Vec<&str> = agent.tools().iter().map(|tool| tool.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! A mission on its way: what it is made of, and what a turn may come to.
+//! State of a running mission, and outcomes of its turns.
 
 use super::engine::Engine;
 use super::place::Place;
@@ -15,16 +15,16 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// How a model answers.
+/// Form of a model's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// With programs in its words.
+    /// Programs in text.
     Program,
-    /// With programs in calls of `lisp_eval`.
+    /// Programs in calls of `lisp_eval`.
     ProgramCall,
-    /// With words, perhaps after calls of tools.
+    /// Text, perhaps after tool calls.
     Text,
-    /// The same, with `lisp_eval` among the tools.
+    /// Text, perhaps after tool calls, with `lisp_eval` among the tools.
     Combined,
 }
 
@@ -33,7 +33,7 @@ impl Mode {
         Mode::of_options(agent.options())
     }
 
-    /// The mode of an agent with these options.
+    /// Returns the mode of an agent with these options.
     pub fn of_options(options: &AgentOptions) -> Mode {
         let by_call = options.ptc_transport == Some(Transport::ToolCall);
         match (options.output == Output::Text, by_call) {
@@ -46,13 +46,13 @@ impl Mode {
 }
 
 impl Mode {
-    /// Whether the model is offered the host's tools by name.
+    /// Returns whether the model is offered the host's tools by name.
     pub fn offers_tools(self) -> bool {
         matches!(self, Mode::Text | Mode::Combined)
     }
 }
 
-/// A mission on its way.
+/// A running mission.
 pub(crate) struct Mission {
     pub mode: Mode,
     pub agent: Agent,
@@ -61,40 +61,40 @@ pub(crate) struct Mission {
     pub model: Retry<Client>,
     pub model_name: String,
     pub prompt: Prompt,
-    /// What runs programs; agents that answer in text have none.
+    /// Engine for programs; agents that answer in text have none.
     pub engine: Option<Engine>,
     pub state: State,
     pub started: Instant,
 }
 
-/// What changes from turn to turn. What a checkpoint holds of it is serialised.
+/// State that changes from turn to turn. The part for checkpoints is serialised.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct State {
-    /// Turns that are over.
+    /// Number of finished turns.
     pub done: u32,
     pub work_left: u32,
     pub retry_left: u32,
     pub messages: Vec<Message>,
-    /// What kept the last program from its end; programs read it as `data/fail`.
+    /// Failure of the last program; programs read it as `data/fail`.
     pub last_fail: Option<Fail>,
-    /// Whether the last turn returned something that does not fit.
+    /// Flag: the last turn returned a value that does not fit.
     pub was_bad_return: bool,
-    /// Turns that failed, in a row.
+    /// Failed turns in a row.
     pub failures: u32,
     pub summaries: Vec<(String, String)>,
-    /// What the host's function on progress gave the last time.
+    /// Last state of the host's progress function.
     pub progress: Value,
     pub tokens: Tokens,
     pub llm_requests: u64,
     pub warnings: Vec<String>,
-    /// Ids that were given to calls of the model.
+    /// Number of ids given to calls of the model.
     pub call_ids: u64,
-    /// Calls of tools that the model made itself.
+    /// Number of tool calls that the model made itself.
     pub native_calls: u64,
     #[serde(skip)]
     pub turns: Vec<Turn>,
-    /// The newest value that fits.
+    /// Newest value that fits.
     #[serde(with = "super::step::as_marked_json", skip_serializing_if = "Option::is_none")]
     pub last_value: Option<Datum>,
     #[serde(skip)]
@@ -112,30 +112,30 @@ pub(crate) struct State {
     pub fallback_used: bool,
 }
 
-/// What a turn comes to, unless the mission fails.
+/// Outcome of a turn, unless the mission fails.
 pub(crate) enum TurnOutcome {
     /// The mission has its result.
     Done(Datum),
-    /// The model is told something, and asked again.
+    /// The model gets feedback, and is asked again.
     Continue(Continuation),
 }
 
-/// A turn that is followed by another.
+/// Outcome of a turn that is followed by another.
 pub(crate) struct Continuation {
-    /// What the model is told, unless a tool message tells it.
+    /// Feedback to the model, unless a tool message holds it.
     pub feedback: String,
-    /// Images and documents that go with it.
+    /// Images and documents of the feedback.
     pub parts: Vec<Part>,
-    /// Whether the turn did what it should.
+    /// Flag: the turn succeeded.
     pub success: bool,
-    /// What a reply to `lisp_eval` holds besides the words.
+    /// Content of a reply to `lisp_eval`, besides the feedback.
     pub report: EvalReport,
 }
 
-/// What a program came to, for replies to `lisp_eval`.
+/// Outcome of a program, for replies to `lisp_eval`.
 #[derive(Default)]
 pub(crate) enum EvalReport {
-    /// There was no program.
+    /// No program ran.
     #[default]
     Nothing,
     /// A value.
@@ -145,7 +145,7 @@ pub(crate) enum EvalReport {
 }
 
 impl Continuation {
-    /// A turn that did not do what it should, and the words about it.
+    /// Returns the outcome of a failed turn, with this feedback.
     pub fn failed(feedback: String) -> Continuation {
         Continuation { feedback, parts: Vec::new(), success: false, report: EvalReport::Nothing }
     }
@@ -157,13 +157,13 @@ impl From<Continuation> for TurnOutcome {
     }
 }
 
-/// Definitions, shared with the session.
+/// Returns the definitions, shared with the session.
 pub(crate) fn memory_of(engine: &Engine) -> BTreeMap<String, Frozen> {
     let names = engine.session.defined();
     names.filter_map(|name| Some((name.to_string(), engine.session.definition(name)?.clone()))).collect()
 }
 
-/// A failure as programs and turns have it.
+/// Returns a failure in the form that programs and turns hold.
 pub(crate) fn fail_datum(fail: &Fail) -> Option<Datum> {
     ptc_runtime::bridge::to_datum(fail.public()).ok()
 }

@@ -1,4 +1,4 @@
-//! What a mission gives: the result, or why there is none, and how it came about.
+//! Results of missions: the value or the failure, and the record of the run.
 
 use super::excerpt::described;
 use ptc_bytecode::{Datum, Node};
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// How much of a definition goes into the JSON form of a step.
+/// Maximum bytes of a definition in the JSON form of a step.
 const MEMORY_BYTES: usize = 16 << 20;
 
-/// The result of a mission, or of what it delegated.
+/// Result of a mission, including delegated ones.
 ///
 /// ```
 /// use ptc_agent::{run, Agent, RunOptions};
@@ -31,105 +31,105 @@ const MEMORY_BYTES: usize = 16 << 20;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Step {
-    /// The value, with its firewalled fields.
+    /// Value, with its firewalled fields.
     #[serde(rename = "return", with = "as_json", skip_serializing_if = "Option::is_none")]
     pub returned: Option<Datum>,
-    /// Why there is no value.
+    /// Failure, if there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail: Option<Fail>,
     /// Definitions at the end.
     #[serde(with = "as_json_map", skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, Frozen>,
-    /// The contract.
+    /// Contract of the agent.
     pub signature: String,
-    /// What it took.
+    /// Usage: time, turns, tokens, cost.
     pub usage: Usage,
-    /// The turns, unless the run was told not to keep them.
+    /// Turns, unless the run was told not to keep them.
     #[serde(alias = "trace", skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
-    /// What its trace is called by.
+    /// Id of the trace.
     pub trace_id: String,
-    /// The trace of the mission above.
+    /// Id of the trace of the mission above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_trace_id: Option<String>,
-    /// The agent's name.
+    /// Name of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Finished tasks, by id.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub journal: Map<String, Value>,
-    /// Progress that was reported: id and text.
+    /// Progress reported by programs: id and text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<(String, String)>,
-    /// A line for fields of the value; goes along when it is passed on.
+    /// Descriptions of the value's fields, handed on with it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub field_descriptions: BTreeMap<String, String>,
-    /// What the last program printed.
+    /// Texts printed by the last program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prints: Vec<String>,
-    /// What the last program called.
+    /// Tool calls of the last program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallRecord>,
-    /// `pmap` and `pcalls` of the last program.
+    /// Records of `pmap` and `pcalls` in the last program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pmap_calls: Vec<BranchRecord>,
-    /// What the last program looked up of upstream servers, if the run had any.
+    /// Lookups of upstream servers by the last program, if the run had any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub catalog_ops: Vec<Value>,
-    /// Answers of tools that are kept, for another run of the same mission.
+    /// Cached tool answers, for another run of the same mission.
     #[serde(skip)]
     pub tool_cache: BTreeMap<CacheKey, Frozen>,
-    /// What was delegated, without its turns.
+    /// Steps of delegated missions, without their turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_steps: Vec<Step>,
-    /// The traces of what was delegated, where it is traced.
+    /// Traces of delegated missions, where they are traced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_traces: Vec<String>,
     /// All messages, if the run was told to keep them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
-    /// The mission, filled in.
+    /// Mission, with its placeholders filled.
     pub prompt: String,
-    /// The mission as it was written.
+    /// Source text of the mission.
     pub original_prompt: String,
     /// Names of the tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// What to record of the prelude.
+    /// Prelude information for records.
     #[serde(skip)]
     pub prelude_trace: Option<Arc<PreludeTrace>>,
-    /// What was coerced, cut or odd.
+    /// Warnings: coercions, cuts and oddities.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl Step {
-    /// A step that failed before anything was done.
+    /// Returns a step that failed before it began.
     pub fn failed(fail: Fail) -> Step {
         Step { fail: Some(fail), ..Step::default() }
     }
 
-    /// The same as the error of a mission.
+    /// Returns a failed step as the error of a mission.
     pub(crate) fn failing(fail: Fail) -> Box<Step> {
         Box::new(Step::failed(fail))
     }
 
-    /// Whether there is a value.
+    /// Returns whether there is a value.
     pub fn is_ok(&self) -> bool {
         self.fail.is_none()
     }
 
-    /// The turns, by their older name.
+    /// Returns the turns, by their older name.
     pub fn trace(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// The value as JSON; null if there is none.
+    /// Returns the value as JSON; null if there is none.
     pub fn json(&self) -> Result<Value, BridgeError> {
         self.returned.as_ref().map_or(Ok(Value::Null), datum_to_json)
     }
 
-    /// The value as a Rust type.
+    /// Returns the value as a Rust type.
     ///
     /// ```
     /// use ptc_agent::Step;
@@ -143,12 +143,12 @@ impl Step {
         from_datum(self.returned.as_ref().unwrap_or(&Datum::scalar(Node::Nil)))
     }
 
-    /// Why there is no value; empty if there is one.
+    /// Returns the reason of the failure; empty if there is a value.
     pub fn reason(&self) -> &str {
         self.fail.as_ref().map_or("", |fail| &fail.reason)
     }
 
-    /// As the steps of the mission above keep it.
+    /// Returns the step as the mission above keeps it.
     pub(crate) fn pruned(&self) -> Step {
         Step {
             turns: Vec::new(),
@@ -160,40 +160,40 @@ impl Step {
     }
 }
 
-/// Why a mission has no value.
+/// Failure of a mission.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fail {
-    /// A stable name, or the one a program chose.
+    /// Stable name of the reason, or the one that a program chose.
     pub reason: String,
-    /// What happened.
+    /// Description of the failure.
     pub message: String,
-    /// What was being done.
+    /// Operation that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// More, for machines.
+    /// Details for machines.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub details: Value,
-    /// Whether a program chose to fail, so that the reason is its own.
+    /// Flag: a program chose to fail, so the reason is its own.
     #[serde(skip)]
     pub from_program: bool,
-    /// The same without what is firewalled, if that differs.
+    /// Failure without its firewalled parts, if that differs.
     #[serde(skip)]
     pub(crate) public: Option<Box<Fail>>,
 }
 
 impl Fail {
-    /// With this reason and message.
+    /// Returns a failure with this reason and message.
     pub fn new(reason: impl Into<String>, message: impl Into<String>) -> Fail {
         Fail { reason: reason.into(), message: message.into(), ..Fail::default() }
     }
 
-    /// What models and traces are told of it: the same without what is firewalled.
+    /// Returns the failure for models and traces: without its firewalled parts.
     pub fn public(&self) -> &Fail {
         self.public.as_deref().unwrap_or(self)
     }
 
-    /// The same with details.
+    /// Adds details.
     #[must_use]
     pub fn details(mut self, details: Value) -> Fail {
         self.details = details;
@@ -207,10 +207,10 @@ impl fmt::Display for Fail {
     }
 }
 
-/// A mission that failed, as an error of Rust.
+/// Failed mission, as a Rust error.
 #[derive(Clone)]
 pub struct AgentError {
-    /// The step; `fail` is set.
+    /// Step of the mission, with `fail` set.
     pub step: Box<Step>,
 }
 
@@ -231,21 +231,21 @@ impl fmt::Debug for AgentError {
 
 impl std::error::Error for AgentError {}
 
-/// Which kind of turn it is.
+/// The kind of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnKind {
-    /// One of several.
+    /// Work turn before the last one.
     #[default]
     Normal,
-    /// The last one for work.
+    /// Last work turn.
     MustReturn,
-    /// One of those behind it.
+    /// A turn after the work turns.
     Retry,
 }
 
 impl TurnKind {
-    /// As events and hosts spell it.
+    /// Returns the name used in events and by hosts.
     pub fn name(self) -> &'static str {
         match self {
             TurnKind::Normal => "normal",
@@ -255,117 +255,117 @@ impl TurnKind {
     }
 }
 
-/// One request to the model, and what was made of its reply.
+/// Record of one request to the model and the handling of its reply.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Turn {
-    /// From 1.
+    /// Number of the turn, from 1.
     pub number: u32,
-    /// Which kind.
+    /// Kind of the turn.
     #[serde(rename = "type")]
     pub kind: TurnKind,
-    /// What the model said.
+    /// Text of the reply.
     pub raw_response: String,
-    /// The program in it.
+    /// Program in the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Its value, of a large one that did not end the mission the beginning; `{reason, message}` if the turn failed.
+    /// Value of the program, cut if it is large and did not end the mission; `{reason, message}` if the turn failed.
     #[serde(with = "as_json", skip_serializing_if = "Option::is_none")]
     pub result: Option<Datum>,
-    /// What it printed.
+    /// Texts printed by the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prints: Vec<String>,
-    /// The same with what is firewalled, for traces that may show it.
+    /// Printed texts including firewalled parts, for traces that may show them.
     #[serde(skip)]
     pub(crate) clear_prints: Option<Vec<String>>,
-    /// What it called.
+    /// Tool calls of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallRecord>,
-    /// The system message it was asked with.
+    /// System message of the request.
     #[serde(with = "as_text", skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<Arc<str>>,
-    /// What to record of the prelude.
+    /// Prelude information for records.
     #[serde(skip)]
     pub prelude_trace: Option<Arc<PreludeTrace>>,
-    /// Definitions after it.
+    /// Definitions after the turn.
     #[serde(with = "as_json_map", skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, Frozen>,
-    /// Whether it did what it should.
+    /// Flag: the turn succeeded.
     pub success: bool,
-    /// Limits it ran into, by the reason a program or a mission has for them.
+    /// Limits that the turn ran into, named by the reasons of programs and missions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits_hit: Vec<String>,
-    /// The messages it added.
+    /// Messages that the turn added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
     /// Tokens of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-    /// Why the model stopped, where its provider tells.
+    /// Reason why the model stopped, if its provider reports one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
 }
 
-/// One call of a tool.
+/// Record of one tool call.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallRecord {
-    /// Which tool.
+    /// Name of the tool.
     pub name: String,
-    /// What it was given.
+    /// Arguments of the call.
     pub args: Value,
-    /// The hash that traces have of the arguments where something in them is firewalled: that of the rest.
+    /// Hash of the arguments for traces, without firewalled parts; None if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_args_hash: Option<String>,
-    /// What it answered, up to 16 KiB.
+    /// Answer, up to 16 KiB.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub result: Value,
-    /// Whether `result` is only its beginning.
+    /// Flag: `result` is only the beginning of the answer.
     #[serde(skip_serializing_if = "is_false")]
     pub is_cut: bool,
-    /// Why it did not answer.
+    /// Error, if there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// When it was called, in milliseconds since 1970.
+    /// Time of the call, in milliseconds since 1970.
     pub timestamp_ms: u64,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// Whether the answer was there already.
+    /// Flag: the answer came from the cache.
     pub cached: bool,
-    /// `native` or `ptc_lisp`.
+    /// Layer of the caller: `native` or `ptc_lisp`.
     pub layer: String,
-    /// The export of a prelude that called it, or that is behind a tool which a model was offered by name.
+    /// Prelude export that made the call, or that a tool offered by name stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The trace of the mission behind it.
+    /// Trace of the mission behind the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child_trace_id: Option<String>,
-    /// What was coerced.
+    /// Coercions and misfits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What a call changes, as the tool says.
+    /// Effect of a call, as the tool states it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub effect: String,
 }
 
-/// One `pmap` or `pcalls`.
+/// Record of one `pmap` or `pcalls`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BranchRecord {
-    /// Which of the two.
+    /// Name of the form: `pmap` or `pcalls`.
     pub form: String,
-    /// How many branches.
+    /// Number of branches.
     pub count: u64,
-    /// How many gave a value.
+    /// Number of branches that returned a value.
     pub success_count: u64,
-    /// How many failed. The first failure ends the program, so the two need not add up.
+    /// Number of branches that failed. The first failure ends the program, so the two need not add up.
     pub error_count: u64,
-    /// The traces of what the branches delegated.
+    /// Traces of missions that the branches delegated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_trace_ids: Vec<String>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
 }
 
@@ -373,62 +373,62 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// What a mission took.
+/// Usage of a mission.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// How long.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// Bytes of all definitions.
     pub memory_bytes: u64,
-    /// Turns.
+    /// Number of turns.
     pub turns: u32,
-    /// Requests to the model, those that failed included.
+    /// Requests to the model, including failed ones.
     pub llm_requests: u64,
     /// Tokens read.
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
-    /// Both.
+    /// Tokens read and written.
     pub total_tokens: u64,
-    /// Tokens the provider put aside.
+    /// Tokens written to the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_tokens: Option<u64>,
-    /// Tokens the provider had put aside.
+    /// Tokens read from the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_tokens: Option<u64>,
-    /// US dollars.
+    /// Cost in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// About how long the system message is.
+    /// Estimated tokens of the system message.
     pub system_prompt_tokens: u64,
-    /// Whether a schema went with the request.
+    /// Flag: requests carried a schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_used: Option<bool>,
-    /// How long it was.
+    /// Bytes of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_bytes: Option<u64>,
-    /// What was left out of the last request.
+    /// Compaction of the last request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compaction: Option<Value>,
-    /// Whether the value is that of an earlier turn.
+    /// Flag: the value is that of an earlier turn.
     #[serde(skip_serializing_if = "is_false")]
     pub fallback_used: bool,
-    /// This mission and everything below it.
+    /// Usage of this mission and everything below it.
     pub tree: TreeUsage,
 }
 
-/// What a mission and everything below it took.
+/// Usage of a mission and everything below it.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TreeUsage {
-    /// Turns.
+    /// Number of turns.
     pub turns: u64,
     /// Requests to models.
     pub llm_requests: u64,
     /// Tokens read and written.
     pub total_tokens: u64,
-    /// US dollars.
+    /// Cost in US dollars.
     pub cost_usd: f64,
 }
 
@@ -444,7 +444,7 @@ mod as_text {
     }
 }
 
-/// Data in its JSON form; what has none becomes its printed form.
+/// Converts data to JSON, or to its printed form if it has no JSON form.
 pub(crate) fn json_of(datum: &Datum) -> Value {
     use ptc_contract::data::{Shown, Tree, show};
     datum_to_json(datum).unwrap_or_else(|_| {
@@ -466,7 +466,7 @@ pub(crate) mod as_json {
     }
 }
 
-/// For what comes back into a mission: firewalled values are marked in it.
+/// Serialisation of data that a mission reads back: firewalled values are marked.
 pub(crate) mod as_marked_json {
     use super::*;
     use ptc_contract::firewall::{unwrap_marked, wrap_marked};

@@ -1,4 +1,4 @@
-//! Missions as streams: what happens in one, event by event, and its result at the end.
+//! Missions as streams: events as they happen, and the result at the end.
 
 use super::blocking::{block_on, entered};
 use super::step::{Step, TurnKind};
@@ -12,79 +12,78 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Most events, and about how many bytes of them, that wait for the reader. A mission only goes on when all have been
-/// read, so what waits is what happened in one step of it.
+/// Maximum events, and approximate bytes of them, that wait for the reader. A mission only goes on when all have been
+/// read, so they are the events of a single step.
 const MAX_EVENTS: usize = 1024;
 const MAX_BYTES: usize = 4 << 20;
 
-/// Something that happened in a mission, or in one below it.
+/// An event in a mission, or in one below it.
 #[derive(Clone, Debug)]
 pub struct MissionEvent {
-    /// Number of agents above the one it happened to.
+    /// Number of agents above the one that the event concerns.
     pub depth: u32,
-    /// The name of that agent.
+    /// Name of that agent.
     pub agent: Option<Arc<str>>,
-    /// In which turn, from 1.
+    /// Number of the turn, from 1.
     pub turn: Option<u32>,
-    /// In which span of the trace: a call of a tool and its answer have the same.
+    /// Span of the trace: a tool call and its answer share one.
     pub span: SpanId,
-    /// The happening itself.
+    /// Kind of event, with its data.
     pub kind: MissionEventKind,
 }
 
-/// A happening in a mission. Firewalled values are hidden in all of them, as in traces; only the step at the end has them.
+/// The kind of an event in a mission. As in traces, firewalled values are hidden; only the final step has them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum MissionEventKind {
     /// A turn begins: the model is asked.
     TurnBegan(TurnKind),
-    /// More text of the model's reply; pieces that nobody has read yet are one. A model that does not stream gives all of
-    /// it at once.
+    /// More text of the model's reply; unread pieces are joined. A model that does not stream gives all text at once.
     Text(String),
-    /// The reply begins anew, perhaps since it broke off: its text so far is void.
+    /// The reply begins anew, perhaps because it broke off: its text so far is void.
     TextRestarted,
     /// A program is about to run.
     Program(String),
     /// A tool is called.
     ToolCalled {
-        /// Which.
+        /// Name of the tool.
         name: String,
-        /// Its arguments; of large ones, the beginning of their printed form.
+        /// Arguments; of large ones, the beginning of their printed form.
         args: Value,
     },
-    /// A tool has answered, or has not.
+    /// A tool has answered or failed.
     ToolAnswered {
-        /// Which.
+        /// Name of the tool.
         name: String,
-        /// Its answer, or its error; of a large answer, the beginning of its printed form.
+        /// Answer or error; of a large answer, the beginning of its printed form.
         answer: Result<Value, String>,
-        /// True if the answer was known from an earlier call.
+        /// Flag: the answer was known from an earlier call.
         is_cached: bool,
     },
-    /// A program has ended that printed these lines.
+    /// A program has ended after printing these lines.
     Printed(Vec<String>),
-    /// A value did not fit and went on all the same.
+    /// A value did not fit, but the mission went on.
     Warning(String),
-    /// The model is told this of its turn.
+    /// The model gets this feedback on its turn.
     Feedback(String),
     /// A turn has ended.
     TurnEnded {
-        /// True if it did what it should.
+        /// Flag: the turn succeeded.
         is_success: bool,
-        /// The beginning of its result, or of its error.
+        /// Beginning of the result or error.
         result: Option<String>,
     },
-    /// So many events were left out, since too many came at once.
+    /// This many events were left out, because too many came at once.
     Omitted(u64),
     /// The mission has ended, as the last event of the stream.
     Ended(Result<Box<Step>, Box<Step>>),
 }
 
-/// Starts a mission that is watched: a stream of its events, whose last is [`MissionEventKind::Ended`].
+/// Starts a watched mission: returns a stream of its events, the last of which is [`MissionEventKind::Ended`].
 ///
-/// The mission only goes on while somebody reads: one who does not read, or reads slowly, holds it back, and its
-/// timeouts go on. So no more waits in memory than happens in one step, and of that at most 1024 events and about 4 MiB; then
-/// [`MissionEventKind::Omitted`] says how many are missing. Dropping the stream ends the mission and everything it
+/// The mission only goes on while the stream is read: a slow reader holds it back, while its timeouts keep running. So
+/// memory holds at most the events of one step, and of those at most 1024 events and about 4 MiB; then
+/// [`MissionEventKind::Omitted`] counts the missing ones. Dropping the stream ends the mission and everything it
 /// started. Any executor will do; programs compute on the thread that polls unless [`RunOptions::schedule`] says
 /// otherwise. Models are asked for replies in pieces, also where they may call tools.
 ///
@@ -117,21 +116,21 @@ pub fn stream(agent: impl Runnable + Send + 'static, mut options: RunOptions) ->
 
 type Ending = Result<Step, Box<Step>>;
 
-/// The events of a mission: see [`stream`].
+/// Stream of the events of a mission: see [`stream`].
 #[must_use = "a mission whose stream is not read does nothing"]
 pub struct MissionStream {
-    /// None when it has ended.
+    /// Running mission; None after its end.
     mission: Option<Pin<Box<dyn Future<Output = Ending> + Send>>>,
     waiting: Arc<Waiting>,
 }
 
 impl MissionStream {
-    /// The next event; None behind the last one. The crate `futures` offers more ways to read a stream.
+    /// Returns the next event; None behind the last one. The crate `futures` offers more ways to read a stream.
     pub async fn next(&mut self) -> Option<MissionEvent> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
-    /// The events for a thread that waits for each of them.
+    /// Returns the events as an iterator for a thread that blocks on each of them.
     ///
     /// ```
     /// use ptc_agent::{mission::{stream, MissionEventKind}, tools::LlmRef, Agent, RunOptions};
@@ -202,10 +201,10 @@ struct Waiting(Mutex<Events>);
 
 #[derive(Default)]
 struct Events {
-    /// Each with about how many bytes it has.
+    /// Events, each with its approximate bytes.
     queue: VecDeque<(usize, MissionEvent)>,
     bytes: usize,
-    /// Of a reader that found nothing, while others than itself may emit events.
+    /// Waker of a reader that found nothing, while others may emit events.
     reader: Option<Waker>,
 }
 
@@ -238,10 +237,10 @@ impl Events {
         Some(event)
     }
 
-    /// Adds an event. The reader is woken by whoever holds no lock any more: it may read at once, on this thread.
+    /// Adds an event. The caller wakes the reader after releasing all locks, since it may read at once on this thread.
     #[must_use]
     fn push(&mut self, bytes: usize, event: MissionEvent) -> Option<Waker> {
-        // Text that is not read yet is one text.
+        // Unread text is joined.
         if let MissionEventKind::Text(more) = &event.kind
             && let Some((known, MissionEvent { span, kind: MissionEventKind::Text(text), .. })) =
                 self.queue.back_mut()
@@ -260,7 +259,7 @@ impl Events {
         self.reader.take()
     }
 
-    /// Counts what does not fit, where it would have stood.
+    /// Counts an omitted event, at its place in the queue.
     fn omit(&mut self, event: MissionEvent) {
         match self.queue.back_mut() {
             Some((_, MissionEvent { kind: MissionEventKind::Omitted(count), .. })) => *count += 1,
@@ -291,7 +290,7 @@ impl Subscriber for Waiting {
 }
 
 impl MissionEventKind {
-    /// Reads an event of a trace; None if it tells nothing new.
+    /// Converts an event of a trace; None if it adds nothing new.
     fn of(event: &Event) -> Option<MissionEventKind> {
         let text = |key: &str| event.data.get(key).and_then(Value::as_str).map(str::to_string);
         let name = || event.tool_name.clone().unwrap_or_default();
@@ -325,7 +324,7 @@ impl MissionEventKind {
         })
     }
 
-    /// About how much memory its texts take. Values are cut to 16 KiB where they are recorded.
+    /// Estimates the memory of its texts. Values are cut to 16 KiB where they are recorded.
     fn bytes(&self) -> usize {
         match self {
             MissionEventKind::Text(text)
@@ -347,7 +346,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::task::Wake;
 
-    /// A reader that reads as soon as it is woken, on the thread that wakes it.
+    /// Reader that reads as soon as it is woken, on the waking thread.
     struct Eager(Arc<Waiting>, AtomicBool);
 
     impl Wake for Eager {

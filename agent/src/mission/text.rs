@@ -1,8 +1,9 @@
-//! Replies of agents that answer in text: the words themselves, or data in them.
+//! Replies of agents that answer in text: the text itself, or data in it.
 
 use super::state::{Continuation, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn};
 use crate::protocol::extract_json;
+use ptc_bytecode::calendar::read_instant;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::signature::{Style, Type};
 use ptc_model::LlmResponse;
@@ -10,7 +11,7 @@ use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
 
 impl Mission {
-    /// A reply that should be the answer.
+    /// Handles a reply that should be the answer.
     pub(super) fn text_reply(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         self.state.messages.push(reply.to_message());
         let left = self.left_after();
@@ -34,6 +35,8 @@ impl Mission {
                 match self.fits(&value) {
                     Ok(tolerated) => {
                         self.state.warnings.extend(tolerated);
+                        let value = dated(&returns, value);
+                        turn.result = Some(value.clone());
                         return Ok(TurnOutcome::Done(value));
                     }
                     Err(rejected) => {
@@ -58,13 +61,10 @@ impl Mission {
     }
 }
 
-/// A final text is no typed value, so a number or truth value in another spelling is what the type says: `True`, `42.0`,
-/// `"42"`. Whatever stays another value is for the contract to refuse.
+/// Converts numbers and truth values in other spellings to the type of the result (`True`, `42.0`, `"42"`), since a
+/// final text is not typed. Any other mismatch is left for the contract to refuse.
 fn scalar(returns: &Type, value: Datum) -> Datum {
-    let base = match returns.required() {
-        Type::And(inner, _) => inner.required(),
-        other => other,
-    };
+    let base = base(returns);
     let text = match value.nodes() {
         [Node::Str(text)] => text.trim(),
         _ => "",
@@ -81,23 +81,38 @@ fn scalar(returns: &Type, value: Datum) -> Datum {
     read.map_or(value, Datum::scalar)
 }
 
-/// An integer that was written as a float. Beyond 2^53 floats have no units, so such a number is left alone.
+/// Returns the type without its optionality and bounds.
+fn base(returns: &Type) -> &Type {
+    match returns.required() {
+        Type::And(inner, _) => inner.required(),
+        other => other,
+    }
+}
+
+/// Converts text to a point in time, since JSON has none. The contract has been checked already.
+fn dated(returns: &Type, value: Datum) -> Datum {
+    match (base(returns), value.nodes()) {
+        (Type::DateTime, [Node::Str(text)]) => match read_instant(text) {
+            Some(micros) => Datum::scalar(Node::Instant(micros)),
+            None => value,
+        },
+        _ => value,
+    }
+}
+
+/// Returns the integer of a float. Beyond 2^53 floats skip integers, so such numbers are left alone.
 fn whole(x: f64) -> Option<Node> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     (x.fract() == 0.0 && x.abs() <= EXACT).then_some(Node::Int(x as i64))
 }
 
-/// The data that a final text stands for.
+/// Parses the data that a final text stands for.
 fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
-    let ty = returns.required();
-    if ty.is_text() {
+    if returns.required().is_text() {
         return Ok(Datum::scalar(Node::Str(text.into())));
     }
     let data = |value: &Value| json_to_datum(value).map_err(|error| error.to_string());
-    let base = match ty {
-        Type::And(inner, _) => inner.required(),
-        other => other,
-    };
+    let base = base(returns);
     let is_scalar = matches!(
         base,
         Type::Int | Type::Float | Type::Bool | Type::DateTime | Type::Keyword | Type::Enum(_) | Type::Nil
@@ -106,11 +121,11 @@ fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
         let trimmed = text.trim();
         return match (serde_json::from_str::<Value>(trimmed), extract_json(text)) {
             (Ok(value), _) => data(&value),
-            // A bare word will do where the type is one.
+            // For these types, a bare word is a value.
             _ if matches!(base, Type::DateTime | Type::Keyword | Type::Enum(_)) => {
                 Ok(Datum::scalar(Node::Str(trimmed.trim_start_matches(':').into())))
             }
-            // Python's spelling of truth values; `scalar` reads it.
+            // Python's spelling of truth values; `scalar` converts it.
             _ if *base == Type::Bool
                 && ["true", "false"].iter().any(|word| trimmed.eq_ignore_ascii_case(word)) =>
             {
@@ -121,7 +136,7 @@ fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
         };
     }
     let value = extract_json(text).map_err(|error| error.to_string())?;
-    // Providers that check answers only take objects at the top, so lists come inside one.
+    // Providers that check answers only accept objects at the top, so lists arrive inside one.
     match (&value, base) {
         (Value::Object(object), Type::List(_)) if object.len() == 1 => match object.get("items") {
             Some(items) => data(items),

@@ -1,4 +1,4 @@
-//! Calling tools: what every call goes through, whatever is behind the tool.
+//! Tool calls of a mission: the path that every call takes, whatever kind of tool it is for.
 
 use super::cache::{Cache, Flight, Landing, Lookup};
 use super::calls::{RECORD_BYTES, brief, brief_answer, millis, recorded_answer, weight};
@@ -28,20 +28,20 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The tools of one mission, and what they need to be called.
+/// Tools of one mission, with everything needed to call them.
 pub(crate) struct Toolbox {
     shared: Arc<Shared>,
     pub place: Place,
-    /// The turn that calls now, or the export, for the trace.
+    /// Scope of calls in the trace: of the current turn, or of an export.
     turn: Mutex<Scope>,
-    /// What is behind exports. Programs call those by their own names, so it is there for calls of the model alone.
+    /// Runner of exports, for calls of the model; programs call exports by their own names.
     exports: Option<Arc<dyn RunExports>>,
 }
 
-/// What all calls of a mission share, whoever makes them.
+/// State shared by all callers of a mission's tools.
 pub(crate) struct Shared {
     tools: ToolSet,
-    /// Names of tools that can be read about and not called.
+    /// Names of tools that are described but cannot be called.
     planning: Vec<String>,
     mode: Validation,
     pmap_timeout: u64,
@@ -58,37 +58,37 @@ impl Deref for Toolbox {
     }
 }
 
-/// The answer of an export that is on its way.
+/// A pending answer of an export.
 pub(crate) type ExportAnswer<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, Refusal>> + Send + 'a>>;
 
-/// Runs what preludes export, as programs.
+/// Runner of prelude exports, as programs.
 pub(crate) trait RunExports: Send + Sync {
-    /// Calls an export with these arguments. Its own calls stand below `scope` in the trace.
+    /// Calls an export with these arguments. Its own calls are below `scope` in the trace.
     fn call<'c>(&'c self, export: &'c ExportTool, args: &'c Datum, scope: &'c Scope) -> ExportAnswer<'c>;
 }
 
-/// A call as it came in.
+/// An incoming call.
 struct ToolRequest<'c> {
     name: &'c str,
     args: Datum,
     by: Caller,
-    /// The export of a prelude that makes it.
+    /// Prelude export that makes the call.
     origin: Option<&'c str>,
-    /// Whether answers are kept at all.
+    /// Flag: answers may be cached.
     may_cache: bool,
-    /// Whether the caller sees an outline, and the whole is kept for programs.
+    /// Flag: the caller sees an outline, and the whole answer is kept for programs.
     is_previewed: bool,
 }
 
-/// Who makes a call, and how long it may wait for the answer.
+/// Caller of a tool, and its time limits.
 #[derive(Clone, Copy)]
 struct Caller {
     layer: Layer,
-    /// Effect that the export of a prelude states.
+    /// Effect that the calling export states.
     stated: Option<Effects>,
-    /// When the program has no time left.
+    /// Time at which the calling program's time is up.
     until: Option<Instant>,
-    /// How long a parallel branch may wait.
+    /// Time limit of the calling parallel branch, in milliseconds.
     branch: Option<u64>,
 }
 
@@ -105,29 +105,29 @@ impl<'c> ToolRequest<'c> {
     }
 }
 
-/// What came of a call.
+/// Outcome of a call.
 pub(crate) struct CallOutcome {
     pub answer: Result<ToolAnswer, Refusal>,
     pub record: CallRecord,
-    /// What a model that made the call itself sees of it.
+    /// Preview for a model that made the call itself.
     pub preview: Option<Preview>,
 }
 
-/// What a call came to know on its way.
+/// Facts that are collected while a call runs.
 #[derive(Default)]
 struct Notes {
     warnings: Vec<String>,
     cached: bool,
     key: Option<CacheKey>,
-    /// The hash of the key as traces have it: a short secret could be guessed from that of the key itself.
+    /// Hash of the key without secrets, for traces: a short secret could be guessed from the hash of the key itself.
     key_hash: Option<String>,
     retained: Option<usize>,
     child_trace_id: Option<String>,
-    /// What code of the host was given and answered, for traces that are played again.
+    /// Arguments and answer of the host's code, for traces that are replayed.
     replay: Option<Value>,
 }
 
-/// The tools of a mission: the agent's, and what it asks models with.
+/// Returns the tools of a mission: the agent's own, and those for asking models.
 fn tools_of(agent: &Agent) -> ToolSet {
     let mut tools = agent.tools().clone();
     if agent.options().llm_query && tools.get(super::delegate::LLM_QUERY).is_none() {
@@ -136,7 +136,7 @@ fn tools_of(agent: &Agent) -> ToolSet {
     tools
 }
 
-/// The tools of a mission as a session declares them to its programs.
+/// Returns the tools of a mission as a session declares them to its programs.
 pub(crate) fn declared(agent: &Agent) -> Tools {
     let mut declared = Tools::new();
     for tool in tools_of(agent).iter() {
@@ -175,13 +175,13 @@ impl Toolbox {
         Toolbox { shared: Arc::new(shared), turn: Mutex::new(place.scope.clone()), place, exports: None }
     }
 
-    /// These tools for calls that belong below `scope`, whatever turn the mission is in.
+    /// Returns these tools for calls below `scope`, regardless of the mission's turn.
     pub fn within(&self, scope: Scope) -> Arc<Toolbox> {
         let (shared, place, turn) = (self.shared.clone(), self.place.clone(), Mutex::new(scope));
         Arc::new(Toolbox { shared, place, turn, exports: None })
     }
 
-    /// These tools with what is behind exports.
+    /// Adds the runner of exports.
     pub fn with_exports(self, exports: Arc<dyn RunExports>) -> Toolbox {
         Toolbox { exports: Some(exports), ..self }
     }
@@ -192,22 +192,22 @@ impl Toolbox {
         self.enter(turn);
     }
 
-    /// Calls from now on belong here.
+    /// Sets the scope of further calls.
     pub fn enter(&self, turn: Scope) {
         *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
     }
 
-    /// Where calls belong.
+    /// Returns the scope of calls.
     pub fn scope(&self) -> Scope {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether a tool of that name can only be read about.
+    /// Returns whether the tool of that name is described but cannot be called.
     pub fn is_planning_only(&self, name: &str) -> bool {
         self.planning.iter().any(|known| known == name) && self.tools.get(name).is_none()
     }
 
-    /// Whether a model is behind the tool: how long such a call takes says nothing about the program.
+    /// Returns whether the tool asks models: the duration of such calls says nothing about the program.
     pub fn asks_models(&self, name: &str) -> bool {
         self.tools.get(name).is_some_and(|tool| {
             matches!(tool.kind, ToolKind::Llm(_) | ToolKind::Agent(_) | ToolKind::SelfAgent)
@@ -219,34 +219,34 @@ impl Toolbox {
         self.tools.get(name).is_some_and(|tool| tool.is_verbatim)
     }
 
-    /// What was delegated so far.
+    /// Returns the steps of all missions delegated so far.
     pub fn children(&self) -> Vec<Step> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many missions were delegated so far.
+    /// Returns the number of missions delegated so far.
     pub fn children_count(&self) -> usize {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Traces of the missions that were delegated since there were so many, where they are traced.
+    /// Returns the traces of missions delegated after the first `count`, where they are traced.
     pub fn child_traces_since(&self, count: usize) -> Vec<String> {
         let children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
         let traced = children.iter().skip(count).map(|step| step.trace_id.clone());
         traced.filter(|trace_id| !trace_id.is_empty()).collect()
     }
 
-    /// Answers that are kept.
+    /// Returns all cached answers.
     pub fn kept(&self) -> BTreeMap<CacheKey, Frozen> {
         self.cache().all()
     }
 
-    /// Answers that are kept, those that were asked for last first.
+    /// Returns all cached answers, most recently used first.
     pub fn newest_kept(&self) -> Vec<(CacheKey, Frozen)> {
         self.cache().newest()
     }
 
-    /// Takes over an answer that an earlier part of the mission got.
+    /// Restores an answer from an earlier part of the mission.
     pub fn keep(&self, key: CacheKey, answer: Frozen) {
         self.place.secrets().learn_frozen(None, &answer);
         self.cache().insert(key, answer, None);
@@ -256,7 +256,7 @@ impl Toolbox {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One call of a program, to its end. `until` is when the program has no time left.
+    /// Makes one call of a program, to its end. `until` is the time at which the program's time is up.
     pub async fn call(
         self: &Arc<Self>,
         declared: &Tools,
@@ -268,7 +268,7 @@ impl Toolbox {
         self.asked(asked, declared.authorize(call)).await
     }
 
-    /// One call that a model makes itself.
+    /// Makes one call for a model that calls tools itself.
     pub async fn call_native(
         self: &Arc<Self>,
         name: &str,
@@ -290,7 +290,7 @@ impl Toolbox {
     async fn asked(self: &Arc<Self>, asked: ToolRequest<'_>, authorized: Result<(), Fault>) -> CallOutcome {
         let (started, at) = (now(), SystemTime::now());
         let scope = self.scope().child();
-        // Before the call: a tool may quote what it was given.
+        // Learned before the call, because a tool may quote its arguments.
         self.place.secrets().learn(&asked.args);
         scope.emit(Kind::ToolStart, |event| {
             event.tool_name = Some(asked.name.to_string());
@@ -364,7 +364,7 @@ impl Toolbox {
         landing.answer.clone().map(ToolAnswer::Frozen)
     }
 
-    /// A call that several callers may wait for. It goes on for as long as one of them does.
+    /// Starts a call that several callers may wait for. It runs as long as one of them waits.
     fn fly(
         self: &Arc<Self>,
         key: &CacheKey,
@@ -394,9 +394,9 @@ impl Toolbox {
         })
     }
 
-    /// What comes of a call, unless the caller runs out of time first.
+    /// Awaits a call, unless the caller runs out of time first.
     async fn in_time<T>(&self, tool: &Tool, by: Caller, call: impl Future<Output = T>) -> Result<T, Refusal> {
-        // A mission below has the limits of a mission; the clock of the program stands still.
+        // A mission below has limits of its own, and the program's clock stands still meanwhile.
         let deadline = match tool.kind {
             ToolKind::Plain(_) => self.place.deadline_in(by.branch).into_iter().chain(by.until).min(),
             _ => None,
@@ -413,7 +413,7 @@ impl Toolbox {
         })
     }
 
-    /// The answer of a tool, whoever waits for it. `tape` is what a trace knows the call by.
+    /// Makes the call, for all its waiters. `tape` is the key by which a trace identifies it.
     async fn made(
         &self,
         tool: &Tool,
@@ -456,7 +456,7 @@ impl Toolbox {
         self.learn(&answer);
         self.held_to_signature(tool, &answer, notes)?;
         match answer {
-            // Large answers are shared with programs: as granted data, not as data they made.
+            // Large answers are shared with programs: they count as granted data, not as data that programs made.
             ToolAnswer::Datum(datum) if weight(&datum) > RECORD_BYTES => {
                 Frozen::from_datum(&datum).map(ToolAnswer::Frozen).map_err(Refusal::Fault)
             }
@@ -464,7 +464,7 @@ impl Toolbox {
         }
     }
 
-    /// Refuses an answer that is not what the tool's signature promises; agents answer for theirs themselves.
+    /// Refuses an answer that does not fit the tool's signature; agents check their own answers.
     fn held_to_signature(&self, tool: &Tool, answer: &ToolAnswer, notes: &mut Notes) -> Result<(), Refusal> {
         let Some(signature) = &tool.signature else { return Ok(()) };
         if matches!(tool.kind, ToolKind::Agent(_) | ToolKind::SelfAgent) {
@@ -489,7 +489,7 @@ impl Toolbox {
         }
     }
 
-    /// Notes what was coerced or let through, and tells whoever listens.
+    /// Records coercions and tolerated misfits, and emits them as warnings.
     fn warn(&self, tool: &Tool, warnings: Vec<String>, notes: &mut Notes) {
         for warning in &warnings {
             self.scope().emit(Kind::ValidationWarning, |event| {
@@ -500,7 +500,7 @@ impl Toolbox {
         notes.warnings.extend(warnings);
     }
 
-    /// Arguments as the tool gets them.
+    /// Returns the arguments as the tool gets them: coerced and checked.
     fn checked(&self, tool: &Tool, args: &Datum, notes: &mut Notes) -> Result<Datum, Refusal> {
         let Some(signature) = &tool.signature else { return Ok(args.clone()) };
         match signature.check_input(args, tool.validation.unwrap_or(self.mode)) {
@@ -520,7 +520,7 @@ impl Toolbox {
         }
     }
 
-    /// Code of the host. It cannot take the mission with it: not by a panic, and not by staying away.
+    /// Calls code of the host. Neither a panic nor a hanging call can bring down the mission.
     async fn plain(&self, tool: &Tool, body: &Body, args: Datum, by: Caller) -> Result<ToolAnswer, Refusal> {
         let own = self.place.deadline_in(tool.timeout.into_iter().chain(by.branch).min());
         let deadline = own.into_iter().chain(by.until).min();
@@ -538,7 +538,7 @@ impl Toolbox {
                 ToolBody::Blocking(body) => {
                     let (done, wait) = tokio::sync::oneshot::channel();
                     let body = Arc::clone(body);
-                    // A thread of its own: whoever waits can give it up, and nobody has to join it.
+                    // A thread of its own: waiters can give it up, and nobody has to join it.
                     let thread = std::thread::Builder::new().name(format!("tool {}", tool.name));
                     let spawned = thread.spawn(move || {
                         let called = std::panic::catch_unwind(AssertUnwindSafe(|| body(&args, &ctx)));
@@ -559,7 +559,7 @@ impl Toolbox {
         answer.map_err(Refusal::Error)
     }
 
-    /// Remembers what an answer holds under firewalled keys, so that no text shows it.
+    /// Remembers firewalled values in an answer, so that no text shows them.
     fn learn(&self, answer: &ToolAnswer) {
         match answer {
             ToolAnswer::Datum(datum) => self.place.secrets().learn(datum),
@@ -567,7 +567,7 @@ impl Toolbox {
         }
     }
 
-    /// The record of a call that has no answer yet.
+    /// Returns the record of a call without an answer yet.
     pub fn begun(&self, call: &PendingCall) -> CallRecord {
         let nothing = Err(Refusal::Error(ToolError::new("")));
         let record = self.record(
@@ -625,7 +625,7 @@ impl Toolbox {
         }
     }
 
-    /// Data as a trace has it: without what is firewalled, unless the agent lets traces show it.
+    /// Returns data for a trace: without firewalled parts, unless the agent lets traces show them.
     fn traced<'d>(&self, datum: &'d Datum) -> Cow<'d, Datum> {
         match self.place.shows_secrets || datum.veiled().is_empty() {
             true => Cow::Borrowed(datum),
@@ -633,7 +633,7 @@ impl Toolbox {
         }
     }
 
-    /// The record of a call as a trace has it; None if that is the same.
+    /// Returns the record of a call for a trace; None if it is the same.
     fn traced_record(
         &self,
         record: &CallRecord,
@@ -693,7 +693,7 @@ impl Toolbox {
     }
 }
 
-/// A shared call that has ended, or that nobody waits for any more.
+/// Guard of a shared call that has ended, or that nobody waits for any more.
 struct FlightOver<'f> {
     toolbox: &'f Toolbox,
     key: &'f CacheKey,

@@ -1,4 +1,4 @@
-//! The loop: a request, a reply, what is made of it, and again.
+//! Turn loop of a mission: request, reply, outcome, and again.
 
 use super::budget::Over;
 use super::guard::{Guard, Standing};
@@ -16,7 +16,7 @@ use ptc_model::{LlmResponse, Message};
 use serde_json::json;
 
 impl Mission {
-    /// Turn by turn until the end.
+    /// Takes turns until the end.
     pub async fn work(&mut self) -> Result<Datum, Fail> {
         loop {
             if let Some(end) = self.before_turn() {
@@ -28,7 +28,7 @@ impl Mission {
         }
     }
 
-    /// What kind the next turn is.
+    /// Returns the kind of the next turn.
     fn kind(&self) -> TurnKind {
         match self.state.work_left {
             0 => TurnKind::Retry,
@@ -37,10 +37,10 @@ impl Mission {
         }
     }
 
-    /// The end of a mission that may take no further turn.
+    /// Returns the end of a mission that may take no further turn.
     fn before_turn(&mut self) -> Option<Result<Datum, Fail>> {
         let options = self.agent.options();
-        // First: the last turn may have failed because time was up.
+        // Checked first: the last turn may have failed because time was up.
         if let Err(stopped) = self.place.check() {
             return Some(Err(stopped.into()));
         }
@@ -58,15 +58,15 @@ impl Mission {
         if self.place.budget.left() == 0 {
             return used_up();
         }
-        // What was delegated may have cost too much already.
+        // Delegated missions may have exceeded the budget already.
         if let Some(end) = self.over_limits() {
             return Some(end);
         }
-        // Somebody else may have taken the last one since.
+        // A concurrent mission of the same budget may have taken the last turn since.
         if self.place.budget.take() { None } else { used_up() }
     }
 
-    /// One turn; gives the result of the mission, if it has one then.
+    /// Takes one turn; returns the result of the mission, if the turn gave one.
     async fn turn(&mut self) -> Result<Option<Datum>, Fail> {
         let kind = self.kind();
         let number = self.state.done + 1;
@@ -154,7 +154,7 @@ impl Mission {
         Ok(outcome)
     }
 
-    /// Tells the host of steps that were reported since there were so many. It may write files.
+    /// Passes steps reported after the first `since` to the host, whose function may write files.
     async fn tell_steps(&mut self, since: usize) {
         let Some(tell) = self.run.on_steps_done.clone() else { return };
         let new: Vec<(String, String)> = {
@@ -173,7 +173,7 @@ impl Mission {
         }
     }
 
-    /// Takes a finished turn from what is left.
+    /// Deducts a finished turn from the remaining ones.
     fn account(&mut self, success: bool) {
         self.state.done += 1;
         self.state.failures = if success { 0 } else { self.state.failures + 1 };
@@ -184,7 +184,7 @@ impl Mission {
         }
     }
 
-    /// The value that the host's guard ends the mission with, if it does.
+    /// Asks the host's guard, and returns the value that it ends the mission with, if any.
     fn guard(&mut self, number: u32) -> Result<Option<Datum>, Fail> {
         let (Some(guard), Some(turn)) = (&self.run.continuation_guard, self.state.turns.last()) else {
             return Ok(None);
@@ -201,19 +201,19 @@ impl Mission {
         }
     }
 
-    /// A message to the model, begun.
+    /// Starts a message to the model.
     pub fn feedback<T>(&self, write: impl FnOnce(Feedback<'_>) -> T) -> T {
         let options = self.agent.options();
         let mut secrets = self.place.secrets();
         write(Feedback::new(&mut secrets, options.prompt_limit, options.format_options))
     }
 
-    /// What the model is told of the turns left; replies to tools do not say.
+    /// Returns the turns left for the message to the model; replies of tools do not state them.
     pub fn turns_line(&self) -> Option<Turns> {
         (self.mode == Mode::Program).then(|| self.left_after())
     }
 
-    /// What will be left once this turn is accounted for.
+    /// Returns the turns that will be left after this turn.
     pub fn left_after(&self) -> Turns {
         let options = self.agent.options();
         let (work_left, retry_left) = match self.state.work_left {
@@ -229,7 +229,7 @@ impl Mission {
         }
     }
 
-    /// Tokens and money after a reply.
+    /// Checks the limits on tokens and money after a reply, and then the host's budget function.
     fn over_budget(&mut self) -> Option<Result<Datum, Fail>> {
         if let Some(end) = self.over_limits() {
             return Some(end);
@@ -243,7 +243,7 @@ impl Mission {
         }
     }
 
-    /// Limits of this mission, and of those above it.
+    /// Checks the limits of this mission and of those above it.
     fn over_limits(&mut self) -> Option<Result<Datum, Fail>> {
         Some(match self.place.budget.over()? {
             Over::Cost(spent, most) => {
@@ -264,7 +264,7 @@ impl Mission {
         }
     }
 
-    /// The same with what kept the last turn from its end.
+    /// Adds the failure of the last turn.
     fn because(&self, fail: Fail) -> Fail {
         let last = self.state.turns.last().filter(|turn| !turn.success);
         match last.and_then(|turn| turn.result.as_ref()) {
@@ -275,7 +275,7 @@ impl Mission {
         }
     }
 
-    /// There are no turns left.
+    /// Ends a mission without turns left.
     fn exhausted(&mut self) -> Result<Datum, Fail> {
         let options = self.agent.options();
         let fail = match self.state.last_fail.clone().filter(|_| self.state.was_bad_return) {
@@ -298,7 +298,7 @@ impl Mission {
         }
     }
 
-    /// The newest value that fits, if there is one.
+    /// Returns the newest value that fits, or else this failure.
     fn partial(&mut self, fail: Fail) -> Result<Datum, Fail> {
         match self.state.last_value.take() {
             Some(value) => {
@@ -309,7 +309,7 @@ impl Mission {
         }
     }
 
-    /// What it took so far.
+    /// Returns the usage so far.
     pub fn usage(&self) -> Usage {
         let tokens = &self.state.tokens;
         let (input, output) = (tokens.input.unwrap_or(0), tokens.output.unwrap_or(0));
@@ -333,12 +333,12 @@ impl Mission {
         }
     }
 
-    /// The result.
+    /// Returns the step of the mission.
     pub fn finish(mut self, end: Result<Datum, Fail>) -> Step {
-        // The turn that ended it was not accounted for.
+        // The turn that ended the mission was not accounted for.
         self.state.done = self.state.done.max(self.state.turns.last().map_or(0, |turn| turn.number));
         let mut secrets = self.place.secrets();
-        // Hosts publish progress: nothing firewalled may be in it.
+        // Hosts publish progress, so nothing firewalled may be in it.
         let summaries = self.state.summaries.iter();
         let summaries = summaries.map(|(id, text)| (secrets.redact(id), secrets.redact(text))).collect();
         drop(secrets);
@@ -384,7 +384,7 @@ impl Mission {
     }
 }
 
-/// What a function of the host says. One that panics ends the mission: whether it may go on is not known.
+/// Calls a function of the host. If it panics, the mission ends: the host's decision is unknown.
 fn caught<T>(option: &str, ask: impl FnOnce() -> T) -> Result<T, Fail> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask))
         .map_err(|_| Fail::new("internal_error", format!("`{option}` panicked")))

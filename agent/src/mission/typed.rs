@@ -1,4 +1,4 @@
-//! Results as Rust types: the type is the contract of the result, and what the host gets.
+//! Results as Rust types: the type is the contract of the result, and the host gets a value of it.
 
 use super::blocking::block_on;
 use super::step::{AgentError, Fail, Step};
@@ -8,18 +8,17 @@ use ptc_contract::firewall::redact;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-/// The result of a mission as a Rust type, and everything else that came of it.
+/// Result of a mission as a Rust type, with its step.
 #[derive(Clone, Debug)]
 pub struct TypedStep<T> {
-    /// The result.
+    /// Result of the mission.
     pub value: T,
-    /// The step, with what the mission took.
+    /// Step of the mission, with its usage.
     pub step: Step,
 }
 
-/// Runs a mission whose result is this Rust type: its schema takes the place of the result in the agent's signature, so
-/// the model is told of it and a return that does not fit it is refused, and its value is read from the result. The
-/// agent's parameters stay as they are.
+/// Runs a mission whose result is a Rust type. The type's schema replaces the result in the agent's signature, so the
+/// model is told it, and returns that do not fit are refused. The agent's parameters stay as they are.
 ///
 /// ```
 /// use ptc_agent::{mission::run_as, tools::LlmRef, RunOptions};
@@ -39,8 +38,7 @@ pub fn run_as<T: DeserializeOwned + JsonSchema>(
     read(block_on(run_async(agent, &returning::<T>(options))).and_then(|ended| ended))
 }
 
-/// Runs a mission whose result is this Rust type as a future, as [`run_as`] does. It needs a runtime of tokio with time;
-/// dropping it ends everything it started.
+/// Runs a mission whose result is a Rust type, as a future. Needs a tokio runtime with time; dropping it ends the run.
 pub async fn run_as_async<T: DeserializeOwned + JsonSchema>(
     agent: &(impl Runnable + ?Sized),
     options: &RunOptions,
@@ -52,13 +50,13 @@ fn returning<T: JsonSchema>(options: &RunOptions) -> RunOptions {
     options.clone().changing(|agent| agent.returns::<T>())
 }
 
-/// A result that fits the signature may still be none of the type: signatures do not know every rule that a type has.
+/// Reads the result. It may fit the signature and not the type, since types have rules that signatures cannot express.
 fn read<T: DeserializeOwned>(ended: Result<Step, Box<Step>>) -> Result<TypedStep<T>, AgentError> {
     let step = ended.map_err(|step| AgentError { step })?;
     match step.get() {
         Ok(value) => Ok(TypedStep { value, step }),
         Err(error) => {
-            // The error quotes values, and errors end in logs.
+            // The error quotes values, and errors end up in logs.
             let hides = step.returned.as_ref().is_some_and(|value| redact(value) != *value);
             let why = if hides {
                 "why is not told, since it has firewalled fields".into()

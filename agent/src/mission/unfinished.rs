@@ -1,4 +1,4 @@
-//! Replies whose model did not come to its end: cut at its limit of tokens, refused, or held back by a filter.
+//! Incomplete replies: cut at the token limit, refused, or held back by a filter.
 
 use super::state::{Continuation, Mission, Mode, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn};
@@ -8,11 +8,11 @@ use ptc_contract::data::cut;
 use ptc_model::{LlmResponse, StopReason};
 use serde_json::json;
 
-/// How much of the model's words a failure repeats, in characters.
+/// Maximum characters of the model's text that a failure repeats.
 const WORDS: usize = 2000;
 
 impl Mission {
-    /// What comes of a reply that did not come to its end. None if it did, or if the program in it is whole.
+    /// Handles an incomplete reply. None if the reply is complete, or if the program in it is.
     pub(super) fn unfinished(
         &mut self,
         reply: &LlmResponse,
@@ -34,19 +34,19 @@ impl Mission {
         }
     }
 
-    /// The words of a reply that ends the mission. Its calls are left out, since nobody will answer them.
+    /// Returns the text of a reply that ends the mission. Its calls are dropped, since nobody will answer them.
     fn last_words(&mut self, reply: &LlmResponse) -> String {
         self.state.messages.push(reply.to_message());
-        // A secret that was cut in half would not be found.
+        // Redact before cutting: half a secret would not be found.
         cut(&self.place.secrets().redact(reply.text().trim()), WORDS)
     }
 
-    /// Whether only words around a program are missing.
+    /// Returns whether only text around a program is missing.
     fn is_whole(&self, reply: &LlmResponse) -> bool {
         self.mode == Mode::Program && has_whole_program(reply.text())
     }
 
-    /// Nothing of a cut reply is run: half a program may be a program, too, and do half of what was meant.
+    /// Handles a cut reply. Nothing of it is run: half a program may run too, and do half of what was meant.
     fn cut(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         let tokens = reply.tokens.and_then(|tokens| tokens.output);
         let place = tokens.map_or("its limit of tokens".to_string(), |tokens| format!("{tokens} tokens"));

@@ -1,15 +1,15 @@
-//! A plan as the checklist in the text of an issue. Pure: text in, text out.
+//! Plans as checklists in the text of an issue. Pure: text in, text out.
 //!
-//! People write such texts and edit them at any time, so what is not ours stays as it is, to the byte: our part is
-//! the tick of a line, a comment behind it that names the step, and one section with the history. A line
-//! without that comment is known by its place until it gets one.
+//! People edit such texts at any time, so everything that is not ours stays unchanged, to the byte. Ours are the tick
+//! of a line, a hidden comment behind it with the step's id, and one section with the history. A line without that
+//! comment is identified by its place until it gets one.
 
 use super::history::{self, HistoryBlock};
 use super::{MAX_STEPS, Plan, PlanError, PlanErrorKind, PlanStep, SeenStep, StepState};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// What names a step, in a comment that is not shown.
+/// Content of the hidden comment that identifies a step.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Label {
     id: String,
@@ -20,10 +20,10 @@ struct Label {
 const LABEL_START: &str = "<!-- ptc {";
 const COMMENT_END: &str = "-->";
 
-/// A line `- [x] text`.
+/// A checklist line, `- [x] text`.
 struct Item<'b> {
     raw: &'b str,
-    /// Up to the bracket.
+    /// Part of the line before the bracket.
     head: &'b str,
     done: bool,
     text: String,
@@ -36,8 +36,7 @@ enum Piece<'b> {
     History(HistoryBlock<'b>),
 }
 
-/// The plan in a text: its checklist, whatever stands around it. Steps without a name get the number of
-/// their place.
+/// Reads the plan in a text: its checklist, whatever is around it. Steps without an id get the number of their place.
 ///
 /// ```
 /// let plan = ptc_agent::plan::read("Report", "For the board.\n\n- [x] Load the orders\n- [ ] Sum them\n")?;
@@ -74,9 +73,9 @@ pub fn read(title: &str, body: &str) -> Result<Plan, PlanError> {
     Ok(plan)
 }
 
-/// Puts a plan into the text it came from, which may have changed since it was as in `seen`. What people
-/// changed (ticks, words, lines that came or went) is taken over into the plan; what the plan changed
-/// is written; where both did, people are right. Gives the new text; the lines of `plan` are as in it.
+/// Merges a plan into the text it came from, which may have changed since it was as in `seen`. Changes by people
+/// (ticks, words, added or removed lines) are taken over into the plan; changes of the plan are written; in conflicts,
+/// people win. Returns the new text; the steps of `plan` then match its lines.
 ///
 /// ```
 /// use ptc_agent::plan::{Execution, merge, read, seen};
@@ -105,7 +104,7 @@ pub fn merge(body: &str, plan: &mut Plan, seen: &[SeenStep]) -> Result<String, P
         lines.push(rewritten(item, &step));
         steps.push(step);
     }
-    // What is in neither text is new; what was there and is gone was taken out by somebody.
+    // A step in neither text is new; a step that was seen and is gone was removed by somebody.
     let fresh: Vec<PlanStep> = plan
         .steps
         .iter()
@@ -143,7 +142,7 @@ pub fn merge(body: &str, plan: &mut Plan, seen: &[SeenStep]) -> Result<String, P
     history::render(text, found, &tail, &plan.history, eol)
 }
 
-/// The checklist of a plan as it is now, to tell later what others changed.
+/// Returns the current checklist of a plan, to tell later changes by others.
 pub fn seen(plan: &Plan) -> Vec<SeenStep> {
     let seen = |step: &PlanStep| SeenStep {
         id: step.id.clone(),
@@ -160,7 +159,7 @@ fn items<'p, 'b>(pieces: &'p [Piece<'b>]) -> impl Iterator<Item = &'p Item<'b>> 
     })
 }
 
-/// Looked at first: what follows compares lines with lines.
+/// Limits the number of lines. Checked first, because later steps compare lines with lines.
 fn check_len(items: &[&Item<'_>]) -> Result<(), PlanError> {
     if items.len() <= MAX_STEPS {
         return Ok(());
@@ -177,7 +176,7 @@ fn recorded(pieces: &[Piece<'_>]) -> Vec<super::Execution> {
     block.unwrap_or_default()
 }
 
-/// One step after people and the plan have both had their say.
+/// Merges one step from the changes of people and of the plan.
 fn merged(item: &Item<'_>, id: &str, ours: Option<&PlanStep>, was: Option<&SeenStep>) -> PlanStep {
     let Some(ours) = ours else {
         let state = if item.done { StepState::Done } else { StepState::Pending };
@@ -188,11 +187,11 @@ fn merged(item: &Item<'_>, id: &str, ours: Option<&PlanStep>, was: Option<&SeenS
     if was.is_none_or(|was| was.text != item.text) {
         step.text = item.text.clone();
     }
-    // Where nobody knows what it was like before, what either says is done is done.
+    // Without an earlier state, a step is done if either side says so.
     match (item.done, ours.state) {
         (true, _) if was.is_none_or(|was| !was.done) => step.state = StepState::Done,
         (false, StepState::Done) if was.is_some_and(|was| was.done) => {
-            // It is to be done again, so what came of it no longer counts.
+            // Somebody reopened the step, so its outcome no longer counts.
             step.state = StepState::Pending;
             step.result = None;
         }
@@ -201,7 +200,7 @@ fn merged(item: &Item<'_>, id: &str, ours: Option<&PlanStep>, was: Option<&SeenS
     step
 }
 
-/// The line of an item for this step; the same line if nothing changed.
+/// Returns the line of an item for this step; the same line if nothing changed.
 fn rewritten(item: &Item<'_>, step: &PlanStep) -> String {
     let label = Label { id: step.id.clone(), tools: step.tools.clone() };
     let done = step.state == StepState::Done;
@@ -220,12 +219,12 @@ fn line(head: &str, step: &PlanStep, text: &str, eol: &str) -> String {
     format!("{head}{mark}] {text} <!-- ptc {label} {COMMENT_END}{eol}")
 }
 
-/// A name for every line: the one it says, the one of the line it was, or a number of its own.
+/// Returns an id for every line: its own, that of the line it used to be, or a new number.
 fn name(items: &[&Item<'_>], seen: &[SeenStep], ours: &[PlanStep]) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut ids: Vec<Option<String>> = Vec::with_capacity(items.len());
     for item in items {
-        // A line that was copied with its comment is a new one.
+        // A line that was copied with its comment is a new step.
         let id = item.label.as_ref().map(|label| label.id.clone()).filter(|id| taken.insert(id.clone()));
         ids.push(id);
     }
@@ -235,7 +234,7 @@ fn name(items: &[&Item<'_>], seen: &[SeenStep], ours: &[PlanStep]) -> Vec<String
             *id = Some(free.remove(at).id.clone());
         }
     }
-    // Before lines have comments, as many that changed as are missing are the same ones in other words.
+    // Before lines have comments: if as many lines changed as are missing, they are the same steps reworded.
     let unnamed = ids.iter().filter(|id| id.is_none()).count();
     if items.iter().all(|item| item.label.is_none()) && unnamed == free.len() {
         let mut free = free.iter();
@@ -261,7 +260,7 @@ fn name(items: &[&Item<'_>], seen: &[SeenStep], ours: &[PlanStep]) -> Vec<String
     named.collect()
 }
 
-/// The first words of a text that are neither a heading nor a list.
+/// Returns the first paragraph of a text that is neither a heading nor a list.
 fn goal(pieces: &[Piece<'_>]) -> Option<String> {
     let lines = pieces.iter().map_while(|piece| match piece {
         Piece::Other(line) => Some(line.trim()),
@@ -272,7 +271,7 @@ fn goal(pieces: &[Piece<'_>]) -> Option<String> {
     (!words.is_empty()).then(|| super::cut(&words.join(" ")))
 }
 
-/// The text in pieces, one per line; joined they are the text again.
+/// Splits the text into pieces, one per line; joined they are the text again.
 fn parse(body: &str) -> Vec<Piece<'_>> {
     let block = history::find(body);
     let (before, after) = match &block {
@@ -286,7 +285,7 @@ fn parse(body: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Knows whether a line stands in a block of code or in a comment, where no checklist is.
+/// Tracks whether a line is in a code block or a comment, where checklists do not count.
 #[derive(Default)]
 struct Reader {
     fence: Option<(char, usize)>,
@@ -318,7 +317,7 @@ impl Reader {
     }
 }
 
-/// The fence of a block of code: its character, how long it is, and whether nothing follows.
+/// Returns the fence of a code block: its character, its length, and whether nothing follows.
 fn fence(raw: &str) -> Option<(char, usize, bool)> {
     let line = raw.trim_start_matches(' ');
     let c = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -351,13 +350,13 @@ fn item(raw: &str) -> Option<Item<'_>> {
     (!text.is_empty()).then_some(Item { raw, head, done: mark != ' ', text, label })
 }
 
-/// Where the comment of a line is.
+/// Returns the range of the hidden comment in a line.
 fn label(raw: &str) -> Option<(usize, usize)> {
     let at = raw.rfind(LABEL_START)?;
     Some((at, at + raw[at..].find(COMMENT_END)? + COMMENT_END.len()))
 }
 
-/// What people wrote in a line: without bullet, tick and our comment.
+/// Returns the text that people wrote in a line: without bullet, tick and hidden comment.
 fn own_text(raw: &str, head: &str) -> String {
     let start = (head.len() + 2).min(raw.len());
     match label(raw).filter(|(at, _)| *at >= start) {
@@ -366,13 +365,13 @@ fn own_text(raw: &str, head: &str) -> String {
     }
 }
 
-/// One line, as plans have it.
+/// Joins a text to one line, as plans have it.
 fn flat(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace("@\u{200b}", "@")
 }
 
-/// A text of ours in an issue: one line that opens no comment and calls nobody.
+/// Prepares text from a plan for an issue: one line that opens no comment and mentions nobody.
 fn clean(text: &str) -> String {
     flat(text).replace("<!--", "&lt;!--").replace(COMMENT_END, "--&gt;").replace('@', "@\u{200b}")
 }
@@ -381,7 +380,7 @@ fn end_of_line(raw: &str) -> &str {
     &raw[raw.trim_end_matches(['\r', '\n']).len()..]
 }
 
-/// Appends whole lines behind a line that may lack its end.
+/// Appends whole lines to a text whose last line may lack its end.
 fn append(text: &mut String, lines: &str, eol: &str) {
     if !lines.is_empty() && !text.is_empty() && !text.ends_with('\n') {
         text.push_str(eol);

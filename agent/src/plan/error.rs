@@ -1,50 +1,50 @@
-//! What can be wrong with keeping a plan.
+//! Errors of reading and keeping plans.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Which kind of thing went wrong.
+/// The kind of a plan error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PlanErrorKind {
-    /// The plan, or the name of one, is not well formed.
+    /// The plan or its name is not well formed.
     Invalid,
-    /// The file is no plan.
+    /// The file is not a plan.
     Damaged,
-    /// It is larger than plans are.
+    /// The plan or its file is too large.
     TooLarge,
-    /// There is none.
+    /// The plan does not exist.
     NotFound,
-    /// The file system refused.
+    /// The file system returned an error.
     Io,
-    /// GitHub does not take the token.
+    /// GitHub rejects the token.
     Unauthorized,
-    /// The token may not do this.
+    /// The token lacks a permission.
     Forbidden,
-    /// GitHub wants to be left alone for a while.
+    /// GitHub's rate limit is reached.
     RateLimited,
     /// Others changed the plan meanwhile: the issue faster than it could be read, or steps of the file that were done here.
     Conflict,
-    /// GitHub failed, or answered what cannot be read.
+    /// GitHub failed, or its answer cannot be read.
     Server,
     /// GitHub could not be reached.
     Network,
 }
 
-/// Why a plan was not read or kept.
+/// Reason why a plan was not read or kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct PlanError {
-    /// Which kind of thing went wrong.
+    /// Kind of the error.
     pub kind: PlanErrorKind,
-    /// What, in a sentence.
+    /// Description of the error, in a sentence.
     pub message: String,
-    /// When it may be tried again, if GitHub said so.
+    /// Waiting time before a retry, if GitHub gave one.
     pub retry_after: Option<Duration>,
 }
 
 impl PlanError {
-    /// An error of this kind.
+    /// Returns an error of this kind.
     pub fn new(kind: PlanErrorKind, message: impl Into<String>) -> PlanError {
         PlanError { kind, message: message.into(), retry_after: None }
     }

@@ -7,14 +7,14 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// How large the file of a plan may be.
+/// Maximum bytes of a plan's file.
 pub const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The only version of the format.
 const VERSION: u64 = 1;
 
 impl Plan {
-    /// The plan as JSON text, with the version of its form.
+    /// Returns the plan as JSON text, with the version of the format.
     pub fn to_json(&self) -> Result<String, PlanError> {
         self.check()?;
         let internal = |error: serde_json::Error| PlanError::new(PlanErrorKind::Invalid, error.to_string());
@@ -27,7 +27,7 @@ impl Plan {
         }
     }
 
-    /// A plan from JSON text.
+    /// Parses a plan from JSON text.
     ///
     /// ```
     /// use ptc_agent::plan::{Plan, PlanErrorKind, PlanStep};
@@ -53,7 +53,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Writes the plan to a file, whole or not at all. Folders are made as needed.
+    /// Writes the plan to a file, atomically. Folders are created as needed.
     ///
     /// ```
     /// use ptc_agent::plan::{Plan, PlanStep};
@@ -78,10 +78,10 @@ impl Plan {
         Plan::of_bytes(&Plan::bytes_of(path)?, path)
     }
 
-    /// What a file holds, if it may be a plan.
+    /// Reads the bytes of a file that may be a plan.
     pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, PlanError> {
         let io = |error: std::io::Error| io("read", path, &error);
-        // Asked before it is opened: opening a pipe would wait for somebody to write.
+        // Checked before opening: opening a pipe would wait for a writer.
         let found = fs::metadata(path).map_err(io)?;
         if !found.is_file() {
             let message = format!("`{}` is no file", path.display());
@@ -96,7 +96,7 @@ impl Plan {
         Ok(bytes)
     }
 
-    /// The plan that a file holds.
+    /// Parses the plan in a file's bytes.
     pub(super) fn of_bytes(bytes: &[u8], path: &Path) -> Result<Plan, PlanError> {
         let named = |error: PlanError| PlanError {
             message: format!("`{}`: {}", path.display(), error.message),
@@ -122,7 +122,7 @@ fn too_large(what: &str) -> PlanError {
     PlanError::new(PlanErrorKind::TooLarge, message)
 }
 
-/// Plans in a folder: `name` is `name.json` there.
+/// Store of plans in a folder: the plan `name` is the file `name.json`.
 ///
 /// ```
 /// use ptc_agent::plan::{FilePlans, Plan, PlanStep, PlanStore};
@@ -143,12 +143,12 @@ pub struct FilePlans {
 }
 
 impl FilePlans {
-    /// The plans of this folder, which is made when the first one is kept.
+    /// Returns the store of this folder, which is created when the first plan is saved.
     pub fn new(folder: impl Into<PathBuf>) -> FilePlans {
         FilePlans { folder: folder.into() }
     }
 
-    /// Where the plan of that name is. A name never leads out of the folder.
+    /// Returns the path of a plan. Names never lead out of the folder.
     pub fn path(&self, name: &str) -> Result<PathBuf, PlanError> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_name = !name.is_empty() && name.len() <= 100 && name.chars().all(allowed);
@@ -179,7 +179,7 @@ impl PlanStore for FilePlans {
     }
 }
 
-/// Files are read off the threads that wait for others.
+/// Runs file access on a thread for blocking work.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, PlanError> + Send + 'static,
 ) -> Result<T, PlanError> {

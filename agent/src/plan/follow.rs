@@ -1,4 +1,4 @@
-//! Plans that missions follow: what was done is in the file as soon as it was reported.
+//! Plans that missions follow: progress is written to the file as soon as it is reported.
 
 use super::{Execution, Plan, PlanError, PlanErrorKind, PlanStep, StepReport, cut};
 use crate::RunOptions;
@@ -6,14 +6,14 @@ use crate::mission::Step;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The status of an execution whose mission has not ended, or whose process died.
+/// Status of an execution whose mission has not ended, or whose process died.
 const UNFINISHED: &str = "unfinished";
 
-/// A plan in a file that is kept up to date by the mission that follows it.
+/// A plan in a file, kept up to date by the mission that follows it.
 ///
-/// After each turn the steps that it reported are written, whole or not at all. If somebody else changed the file
-/// meanwhile, their changes stay, also of steps that the mission did; what could not be recorded is a warning of the
-/// mission. A file that is no plan any more, or is gone, is left as it is.
+/// After each turn, the steps that it reported are written, atomically. If somebody else changed the file meanwhile,
+/// their changes win, also on steps that the mission did; reports that could not be recorded become warnings of the
+/// mission. A file that is deleted or no longer a plan is left as it is.
 ///
 /// ```
 /// use ptc_agent::plan::{FollowedPlan, Plan, PlanStep};
@@ -37,18 +37,18 @@ pub struct FollowedPlan(Arc<Mutex<Followed>>);
 
 struct Followed {
     path: PathBuf,
-    /// As it was last read or written.
+    /// Plan as it was last read or written.
     plan: Plan,
-    /// The bytes of the file then.
+    /// Bytes of the file at that time.
     seen: Vec<u8>,
-    /// This time of working on it, as far as it came.
+    /// Current execution, so far.
     execution: Execution,
-    /// Reports that are not in the file.
+    /// Reports that are not in the file yet.
     unwritten: Vec<StepReport>,
 }
 
 impl FollowedPlan {
-    /// The plan of this file.
+    /// Opens the plan of this file.
     pub fn open(path: impl AsRef<Path>) -> Result<FollowedPlan, PlanError> {
         let path = path.as_ref().to_path_buf();
         let seen = Plan::bytes_of(&path)?;
@@ -58,12 +58,12 @@ impl FollowedPlan {
         Ok(FollowedPlan(Arc::new(Mutex::new(followed))))
     }
 
-    /// The plan as it was last read or written.
+    /// Returns the plan as it was last read or written.
     pub fn plan(&self) -> Plan {
         self.followed().plan.clone()
     }
 
-    /// Options of a run that follows it: its steps are the plan of the agent, and reports of them are written.
+    /// Returns options for a run that follows the plan: its steps become the agent's plan, and reports are written.
     #[must_use]
     pub fn follow(&self, run: RunOptions) -> RunOptions {
         let items = self.plan().items();
@@ -73,7 +73,7 @@ impl FollowedPlan {
         RunOptions { on_steps_done: Some(Arc::new(on_steps_done)), ..run }
     }
 
-    /// Writes how the mission ended. The error says what is not in the file.
+    /// Writes the end of the mission. The error names everything that is not in the file.
     pub fn finish(&self, step: &Step) -> Result<(), PlanError> {
         let mut followed = self.followed();
         let at = followed.execution.at.clone();
@@ -99,7 +99,7 @@ impl FollowedPlan {
 }
 
 impl Followed {
-    /// Writes what is not in the file yet. An error of a file that was written says what of it could not be recorded.
+    /// Writes everything that is not in the file yet. After a successful write, the error names refused reports.
     fn write(&mut self) -> Result<(), PlanError> {
         self.try_write().map_err(|error| {
             if self.unwritten.is_empty() {
@@ -124,7 +124,7 @@ impl Followed {
                 Some(step) if known == Some(&*step) => step.take(report),
                 Some(step) if has(step, report) => {}
                 None if known.is_none() => {}
-                // Somebody else changed, added or took away the step: they know why.
+                // Somebody else changed, added or removed the step, so their version wins.
                 _ => contested.push(report.clone()),
             }
         }
@@ -152,7 +152,7 @@ impl Followed {
     }
 }
 
-/// Whether a step says what was reported of it.
+/// Returns whether a step already holds this report.
 fn has(step: &PlanStep, report: &StepReport) -> bool {
     step.result.as_deref() == Some(report.summary.as_str())
 }

@@ -1,7 +1,7 @@
-//! Plans in issues on GitHub, or on what speaks its REST API.
+//! Plans in issues on GitHub, or on servers with its REST API.
 //!
-//! There is no way to say "write only if nobody else did": so an issue is read, merged and written in one go,
-//! and all of it is done again when the server notices a change in between or fails.
+//! The API has no conditional write: so an issue is read, merged and written in one go, and everything is repeated if
+//! the server notices a change in between or fails.
 
 use super::{IssueLink, Plan, PlanError, PlanErrorKind, PlanFuture, PlanStore, checklist};
 use ptc_web::{BodyError, Secret};
@@ -10,14 +10,14 @@ use reqwest::{Client, Method, StatusCode, Url};
 use serde::Deserialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How large an answer may be. The text of an issue has at most 64 K characters.
+/// Maximum bytes of an answer. The text of an issue has at most 64 K characters.
 const MAX_ANSWER: usize = 2 << 20;
-/// How much of an error is read.
+/// Maximum bytes read of an error.
 const MAX_ERROR: usize = 64 << 10;
-/// How long one request may take.
+/// Time limit of one request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How GitHub is reached. Methods with the name of a setting set it.
+/// Client of GitHub. Methods with the name of a setting set it.
 ///
 /// ```
 /// use ptc_web::Secret;
@@ -38,14 +38,14 @@ pub struct GitHub {
     max_wait: Duration,
 }
 
-/// The issues of one repository as plans, named by their number.
+/// Store of plans in the issues of one repository, named by issue number.
 #[derive(Clone, Debug)]
 pub struct GitHubPlans {
     github: GitHub,
     repo: String,
 }
 
-/// What is read of an issue.
+/// Part of an issue that is read.
 #[derive(Deserialize)]
 struct Issue {
     title: String,
@@ -53,7 +53,7 @@ struct Issue {
 }
 
 impl GitHub {
-    /// github.com, without a token: public issues can be read.
+    /// Returns a client of github.com without a token, which can read public issues.
     pub fn new() -> Result<GitHub, PlanError> {
         let base = address("https://api.github.com")?;
         let (first_wait, max_wait) = (Duration::from_secs(1), Duration::from_secs(60));
@@ -61,35 +61,35 @@ impl GitHub {
         Ok(GitHub { client, base, token: None, attempts: 4, first_wait, max_wait })
     }
 
-    /// Where the API is. Over plain HTTP it must be this machine, since the token goes along.
+    /// Sets the address of the API. Plain HTTP is only allowed to this machine, since the token is sent along.
     pub fn base_url(mut self, url: &str) -> Result<GitHub, PlanError> {
         self.base = address(url)?;
         self.client = ptc_web::client(&self.base).map_err(unreachable)?;
         Ok(self)
     }
 
-    /// What GitHub wants to see: a token that may read and write issues.
+    /// Sets the token, which must be allowed to read and write issues.
     #[must_use]
     pub fn token(mut self, token: impl Into<Secret>) -> GitHub {
         self.token = Some(token.into());
         self
     }
 
-    /// How often a request is tried, the first time included.
+    /// Sets the number of attempts per request, including the first.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> GitHub {
         self.attempts = attempts.max(1);
         self
     }
 
-    /// The first time between two attempts, which doubles; and the longest, also of those GitHub asks for.
+    /// Sets the first wait between attempts, which doubles, and the longest, which also caps GitHub's own waits.
     #[must_use]
     pub fn waits(mut self, first: Duration, longest: Duration) -> GitHub {
         (self.first_wait, self.max_wait) = (first, longest);
         self
     }
 
-    /// The issues of a repository as plans.
+    /// Returns the issues of a repository as plans.
     pub fn plans(&self, repo: &str) -> Result<GitHubPlans, PlanError> {
         check_repo(repo)?;
         Ok(GitHubPlans { github: self.clone(), repo: repo.to_string() })
@@ -153,7 +153,7 @@ impl GitHub {
         Some(())
     }
 
-    /// One request about an issue. A text is written into it; the tag says which state of it was read.
+    /// Sends one request about an issue. With a text, writes it; `tag` is the state of the issue that was read.
     async fn send(
         &self,
         method: Method,
@@ -204,7 +204,7 @@ impl GitHub {
         Ok((issue, headers.get(ETAG).cloned()))
     }
 
-    /// An answer with a status that is no success, in our words.
+    /// Converts an answer whose status is not a success.
     fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], what: &str) -> PlanError {
         use PlanErrorKind::*;
         let told = serde_json::from_slice::<serde_json::Value>(body).ok();
@@ -236,7 +236,7 @@ impl GitHub {
 }
 
 impl Plan {
-    /// Reads the plan in an issue: its checklist, wherever it stands in the text.
+    /// Reads the plan in an issue: its checklist, wherever it is in the text.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), ptc_agent::plan::PlanError> {
@@ -260,20 +260,20 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Brings the issue and the plan together: ticks and history are written, what people changed in the
-    /// checklist is taken over, and everything else in the text stays as it is.
+    /// Synchronises the issue and the plan: ticks and history are written, changes by people in the checklist are taken
+    /// over, and all other text stays as it is.
     pub async fn sync_to_github(&mut self, github: &GitHub) -> Result<(), PlanError> {
         github.sync(self).await
     }
 }
 
 impl PlanStore for GitHubPlans {
-    /// The name is the number of an issue.
+    /// Loads the plan of an issue; the name is its number.
     fn load<'a>(&'a self, name: &'a str) -> PlanFuture<'a, Plan> {
         Box::pin(async move { Plan::from_github_issue(&self.github, &self.repo, number(name)?).await })
     }
 
-    /// A plan that came from elsewhere is written into the issue beside what is there.
+    /// Saves the plan to an issue; a plan that came from elsewhere is added to the text that is there.
     fn save<'a>(&'a self, name: &'a str, plan: &'a mut Plan) -> PlanFuture<'a, ()> {
         Box::pin(async move {
             let number = number(name)?;
@@ -299,7 +299,7 @@ fn number(name: &str) -> Result<u64, PlanError> {
     })
 }
 
-/// `owner/repo`, and nothing that would lead elsewhere in a path.
+/// Checks for `owner/repo` without characters that would lead elsewhere in a path.
 fn check_repo(repo: &str) -> Result<(), PlanError> {
     let is_name = |name: &str| {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -327,7 +327,7 @@ fn address(url: &str) -> Result<Url, PlanError> {
     Ok(url)
 }
 
-/// When the limit on requests is lifted.
+/// Returns the time until the rate limit is lifted.
 fn reset(headers: &HeaderMap) -> Option<Duration> {
     let at = headers.get("x-ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

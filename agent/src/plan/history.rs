@@ -1,4 +1,4 @@
-//! The section of an issue that tells what was done: a list for people, and the same in a comment for us.
+//! History section of an issue: a list for people, and the same data in a comment for machines.
 
 use super::checklist::blank_line;
 use super::{Execution, MAX_HISTORY, PlanError, PlanErrorKind, StepReport};
@@ -7,23 +7,23 @@ const START: &str = "<!-- ptc:history:start -->";
 const END: &str = "<!-- ptc:history:end -->";
 const DATA: &str = "<!-- ptc:history [";
 
-/// Characters the text of an issue may have.
+/// Maximum characters of an issue's text.
 const MAX_BODY: usize = 65_536;
-/// Reports of one execution that an issue tells of.
+/// Maximum reports of one execution in an issue.
 const MAX_REPORTS: usize = 40;
-/// Characters of each.
+/// Maximum characters of one report.
 const MAX_SUMMARY: usize = 500;
-/// Characters of each that are shown.
+/// Maximum characters shown of one report.
 const SHOWN: usize = 300;
 
-/// The section as it was found.
+/// History section of a text.
 pub(super) struct HistoryBlock<'b> {
     pub start: usize,
     pub raw: &'b str,
 }
 
 impl HistoryBlock<'_> {
-    /// What it tells; nothing if somebody damaged it.
+    /// Reads the executions; none if somebody damaged the section.
     pub fn read(&self) -> Vec<Execution> {
         let line = self.raw.lines().rev().find(|line| line.starts_with(DATA));
         let json =
@@ -33,8 +33,7 @@ impl HistoryBlock<'_> {
     }
 }
 
-/// The section in a text: from the last start before the last end, so that half a section costs
-/// nobody their words.
+/// Finds the section in a text: from the last start before the last end, so that half a section swallows no other text.
 pub(super) fn find(body: &str) -> Option<HistoryBlock<'_>> {
     let mut at = 0;
     let (mut open, mut found) = (None, None);
@@ -50,7 +49,7 @@ pub(super) fn find(body: &str) -> Option<HistoryBlock<'_>> {
     found.map(|(start, end)| HistoryBlock { start, raw: &body[start..end] })
 }
 
-/// Both, oldest first, each once; ours has what an issue had no room for.
+/// Merges both histories, oldest first, without duplicates; ours also has what an issue had no room for.
 pub(super) fn union(theirs: Vec<Execution>, ours: Vec<Execution>) -> Vec<Execution> {
     let same = |a: &Execution, b: &Execution| {
         (&a.at, &a.status, &a.agent, &a.trace_id) == (&b.at, &b.status, &b.agent, &b.trace_id)
@@ -72,7 +71,7 @@ fn newest(mut all: Vec<Execution>) -> Vec<Execution> {
     all
 }
 
-/// The text with the section between `before` and `after`, with as much history as an issue holds.
+/// Returns the text with the section between `before` and `after`, with as much history as an issue holds.
 pub(super) fn render(
     mut before: String,
     found: Option<&str>,
@@ -88,7 +87,7 @@ pub(super) fn render(
     blank_line(&mut before, eol);
     let used = before.chars().count() + after.chars().count();
     let history: Vec<Execution> = history.iter().map(shortened).collect();
-    // The first execution from which on all fit.
+    // Binary search for the first execution from which on all fit.
     let (mut low, mut high) = (0, history.len());
     while low < high {
         let middle = low.midpoint(high);
@@ -104,7 +103,7 @@ pub(super) fn render(
     fits(before)
 }
 
-/// As much of an execution as an issue has room for.
+/// Shortens an execution to the room of an issue.
 fn shortened(execution: &Execution) -> Execution {
     let report = |report: &StepReport| StepReport {
         id: report.id.clone(),
@@ -159,7 +158,7 @@ fn section(history: &[Execution], from: usize, eol: &str) -> String {
     lines.join(eol)
 }
 
-/// As code: nothing in it is a link, calls anybody, or ends a line.
+/// Formats text as code, so that it contains no links, mentions or line ends.
 fn code(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let flat = words.join(" ").replace('`', "'");

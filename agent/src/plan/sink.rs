@@ -1,16 +1,16 @@
-//! Places for the plans that agents make.
+//! Sinks for the plans that agents make.
 
 use super::Plan;
 use ptc_runtime::ToolError;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Takes the plans that agents make.
+/// Receiver of the plans that agents make.
 pub trait PlanSink: Send + Sync {
-    /// Keeps a plan. An error is told to the agent, as that of any tool.
+    /// Keeps a plan. Errors are reported to the agent, as those of any tool.
     fn keep(&self, plan: &Plan) -> Result<(), ToolError>;
 }
 
-/// Plans in memory, newest last.
+/// Sink that keeps plans in memory, newest last.
 ///
 /// ```
 /// use ptc_agent::plan::{MemoryPlans, Plan, PlanSink, PlanStep};
@@ -23,15 +23,15 @@ pub trait PlanSink: Send + Sync {
 pub struct MemoryPlans(Arc<Mutex<Vec<Plan>>>);
 
 impl MemoryPlans {
-    /// The most plans that it keeps. The oldest is dropped for a new one.
+    /// Maximum number of plans kept. The oldest is dropped for a new one.
     pub const MOST: usize = 100;
 
-    /// The newest.
+    /// Returns the newest plan.
     pub fn last(&self) -> Option<Plan> {
         self.all().pop()
     }
 
-    /// All, newest last.
+    /// Returns all plans, newest last.
     pub fn all(&self) -> Vec<Plan> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! Agent + data → the first two messages.
+//! Assembly of the first two messages from agent and data.
 
 use super::inventory::{Inventory, context_fields};
 use super::varying::{Varying, limited};
@@ -31,28 +31,28 @@ const TEXT_ROLE: &str = include_str!("../../prompts/text_role.md");
 const TEXT_TOOLS: &str = include_str!("../../prompts/text_tools.md");
 const TEXT_JSON: &str = include_str!("../../prompts/text_json.md");
 
-/// What the first messages of a run are made from.
+/// Input for the first messages of a run.
 pub struct PromptInput<'p> {
-    /// The agent.
+    /// Agent of the run.
     pub agent: &'p Agent,
-    /// The data of the mission: a map.
+    /// Data of the mission: a map.
     pub context: View<'p>,
     /// Types of the context, if other than the agent's parameters.
     pub context_signature: Option<&'p Signature>,
-    /// What an earlier agent said of the fields it passed on.
+    /// Descriptions of fields that an earlier agent passed on.
     pub upstream_descriptions: Option<&'p BTreeMap<String, String>>,
     /// Definitions from earlier messages of a chat.
     pub definitions: &'p [(String, Datum)],
-    /// What the attached prelude offers; the agent's own prelude is asked if this is unset.
+    /// Inventory of the attached prelude; that of the agent's own prelude if unset.
     pub prelude: Option<&'p str>,
-    /// What becomes of placeholders without a value, if other than the agent says.
+    /// Treatment of placeholders without a value, if other than the agent's.
     pub on_missing: Option<OnMissing>,
-    /// The mission as it stands, in place of the agent's template.
+    /// Text of the mission in place of the agent's template, without placeholders.
     pub mission: Option<&'p str>,
 }
 
 impl<'p> PromptInput<'p> {
-    /// An agent and its data, nothing else.
+    /// Returns input of an agent and its data, and nothing else.
     pub fn new(agent: &'p Agent, context: View<'p>) -> PromptInput<'p> {
         PromptInput {
             agent,
@@ -67,28 +67,28 @@ impl<'p> PromptInput<'p> {
     }
 }
 
-/// The first request of a run.
+/// Parts of the first request of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prompt {
-    /// The system message; the same for every turn, unless it is `varying`.
+    /// System message; the same for every turn, unless `varying` is set.
     pub system: String,
-    /// The first user message.
+    /// First user message.
     pub user: String,
-    /// Images and documents that go with it.
+    /// Images and documents of the first user message.
     pub parts: Vec<Part>,
-    /// The mission, filled in.
+    /// Mission, with its placeholders filled.
     pub mission: String,
-    /// Tools offered through the provider.
+    /// Schemas of tools offered through the provider.
     pub tool_schemas: Vec<Value>,
-    /// What the answer must look like, where the provider checks it.
+    /// JSON schema of the answer, where the provider checks it.
     pub schema: Option<Value>,
-    /// What was cut.
+    /// Notes on cut parts.
     pub warnings: Vec<String>,
-    /// How the system message is made anew for each turn, where the host wants that.
+    /// Maker of the system message for each turn, where the host wants that.
     pub varying: Option<Varying>,
 }
 
-/// What the first turn would send, without sending it. Placeholders without a value stay.
+/// Returns the messages of the first turn, without sending them. Placeholders without a value stay.
 pub fn preview_prompt(agent: &Agent, context: &Datum) -> Prompt {
     let agent = &match agent.options().offers_exports() {
         true => agent.offering(OfferedExport::all_of(agent.preludes()), context).0,
@@ -110,7 +110,7 @@ pub fn preview_prompt(agent: &Agent, context: &Datum) -> Prompt {
     })
 }
 
-/// The first request of a run. The error is for a mission that cannot be filled in.
+/// Returns the parts of the first request. Fails if the mission cannot be filled in.
 pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Prompt, TemplateError> {
     let agent = input.agent;
     let options = agent.options();
@@ -191,7 +191,7 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Prompt
     })
 }
 
-/// What is offered to the model of an agent that writes programs.
+/// Returns the tools offered to the model of an agent that writes programs.
 fn lisp_eval_schema(transport: Option<Transport>) -> Vec<Value> {
     match transport {
         Some(Transport::ToolCall) => serde_json::to_value(Profile::AppTools.spec()).into_iter().collect(),
@@ -199,7 +199,7 @@ fn lisp_eval_schema(transport: Option<Transport>) -> Vec<Value> {
     }
 }
 
-/// The language.
+/// Returns the explanation of the language.
 fn reference(agent: &Agent, parts: &PromptParts) -> Option<String> {
     match &parts.language_spec {
         LanguageSpec::Full => Some(reference_card().to_string()),
@@ -212,7 +212,7 @@ fn reference(agent: &Agent, parts: &PromptParts) -> Option<String> {
     }
 }
 
-/// How to finish, and what finished tasks are.
+/// Returns the instructions for finishing, and the explanation of tasks.
 fn finishing(agent: &Agent, parts: &PromptParts) -> Vec<String> {
     let options = agent.options();
     let own = match &parts.language_spec {
@@ -231,7 +231,7 @@ fn finishing(agent: &Agent, parts: &PromptParts) -> Vec<String> {
     sections
 }
 
-/// Tools, data, preludes, expected output, further notes.
+/// Returns the sections on tools, data, preludes, expected output, and further notes.
 fn about(input: &PromptInput<'_>, secrets: &mut Secrets, attachments: &mut Attachments) -> Vec<String> {
     let agent = input.agent;
     let options = agent.options();
@@ -256,14 +256,14 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets, attachments: &mut Attac
     sections
 }
 
-/// What attached preludes offer to programs.
+/// Returns the section on the exports that attached preludes offer to programs.
 fn library(input: &PromptInput<'_>) -> Option<String> {
     let own = || PreludeInventory::default().of(input.agent.preludes());
     let prelude = input.prelude.map(str::to_string).or_else(own)?;
     Some(format!("## Library\n\n{}", prelude.trim_end()))
 }
 
-/// The data of the mission, by name and type.
+/// Returns the data of the mission, by name and type.
 fn inventory<'p>(input: &'p PromptInput<'_>) -> Inventory<'p> {
     let options = input.agent.options();
     let mut types = Vec::new();
@@ -280,7 +280,7 @@ fn inventory<'p>(input: &'p PromptInput<'_>) -> Inventory<'p> {
     }
 }
 
-/// The type of the result, what its fields mean, and an example.
+/// Returns the type of the result, descriptions of its fields, and an example.
 fn expected(agent: &Agent) -> Option<String> {
     let returns = &agent.signature().returns;
     if *returns == Type::Any {
@@ -310,7 +310,7 @@ fn output(agent: &Agent) -> &'static str {
     }
 }
 
-/// An agent that answers in text.
+/// Returns the prompt of an agent that answers in text.
 fn text(
     input: &PromptInput<'_>,
     mission: String,
@@ -334,7 +334,7 @@ fn text(
         None => role.join("\n\n"),
     };
     if is_combined {
-        // Whatever else a host says, a model that is offered `lisp_eval` must know how to use it.
+        // A model that is offered `lisp_eval` must know how to use it, even if the host replaces the prompt.
         system = format!("{system}\n\n{}", compact_card(agent.tools().in_programs(true)));
         if let Some(library) = library(input) {
             system = format!("{system}\n\n{library}");
@@ -347,7 +347,7 @@ fn text(
     user.extend(has_tools.then(|| inventory(input).section(secrets, &mut attachments)).flatten());
     user.push(mission.clone());
     if wants_json {
-        // Said in words, too: not every model is held to a schema, and none is while it is offered tools.
+        // Stated in words too: not every model is held to a schema, and none is while it is offered tools.
         let fields = options.field_descriptions.iter();
         let fields: Vec<String> = fields.map(|(name, text)| format!("- {name}: {text}")).collect();
         user.push(format!("{}\n{schema}", TEXT_JSON.trim()));

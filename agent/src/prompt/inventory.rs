@@ -1,4 +1,4 @@
-//! The data of a mission, one line per key: name, type, a sample, a description.
+//! Inventory of a mission's data, one line per key: name, type, a sample, a description.
 
 use super::{NOTICE, Source, untrusted};
 use crate::attachments::Attachments;
@@ -9,21 +9,21 @@ use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
 use ptc_contract::signature::{Field, Signature, Type, find};
 use std::collections::BTreeMap;
 
-/// Characters of one sample.
+/// Maximum characters of one sample.
 const SAMPLE: usize = 2000;
 
-/// What the lines are made from.
+/// Input for the lines of an inventory.
 pub(super) struct Inventory<'i> {
     pub context: View<'i>,
-    /// Where types come from, the first that knows a name.
+    /// Sources of types; the first that knows a name wins.
     pub types: Vec<&'i [Field]>,
-    /// Where descriptions come from, the first that knows a name.
+    /// Sources of descriptions; the first that knows a name wins.
     pub descriptions: Vec<&'i BTreeMap<String, String>>,
     pub definitions: &'i [(String, Datum)],
     pub limit: PromptLimit,
 }
 
-/// The lines for the keys of a context, sorted; types come from `signature` where it knows them.
+/// Returns the lines for the keys of a context, sorted; types come from `signature` where it has them.
 ///
 /// ```
 /// use ptc_contract::{data::{PromptLimit, Tree}, Signature};
@@ -44,7 +44,7 @@ pub fn inventory(context: View<'_>, signature: Option<&Signature>, limit: Prompt
 }
 
 impl Inventory<'_> {
-    /// The section of the prompt, marked as data; None without data. Images and documents in it are attached.
+    /// Returns the section of the prompt, marked as data; None without data. Images and documents in it are attached.
     pub fn section(&self, secrets: &mut Secrets, attachments: &mut Attachments) -> Option<String> {
         let lines = self.lines(secrets, attachments);
         if lines.is_empty() {
@@ -112,7 +112,7 @@ impl Inventory<'_> {
     }
 }
 
-/// What a value is, in a word, with its size.
+/// Returns the kind of a value in one word, with its size.
 ///
 /// ```
 /// use ptc_contract::data::Tree;
@@ -134,7 +134,7 @@ pub fn type_label(view: View<'_>) -> String {
     }
 }
 
-/// The fields a context signature gives types for: those of the part behind the arrow.
+/// Returns the fields that a context signature has types for: those of the part behind the arrow.
 pub(super) fn context_fields(signature: &Signature) -> &[Field] {
     match signature.returns.required() {
         Type::Record { fields, .. } => fields,

@@ -1,4 +1,4 @@
-//! The host's own explanation of the language, and what it is made from.
+//! Explanations of the language by the host.
 
 use ptc_model::Message;
 use ptc_runtime::Frozen;
@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a request is about to be made of.
+/// Context of a request that is about to be made.
 pub struct PromptCtx<'m> {
-    /// Which turn, from 1.
+    /// Number of the turn, from 1.
     pub turn: u32,
-    /// The model; empty in a preview.
+    /// Name of the model; empty in a preview.
     pub model: &'m str,
-    /// Definitions.
+    /// Definitions of the mission.
     pub memory: &'m BTreeMap<String, Frozen>,
-    /// What was said so far.
+    /// Messages so far.
     pub messages: &'m [Message],
 }
 
-/// Explains the language in place of the reference card. The system message then differs from turn to turn where
-/// this does, and providers cannot reuse what they have read.
+/// Function that explains the language in place of the reference card. If its text differs between turns, so does the
+/// system message, and providers cannot use their caches.
 #[derive(Clone)]
 pub struct LanguageFn(Arc<dyn Fn(&PromptCtx<'_>) -> String + Send + Sync>);
 
 impl LanguageFn {
-    /// What this says.
+    /// Wraps a function.
     pub fn new(explain: impl Fn(&PromptCtx<'_>) -> String + Send + Sync + 'static) -> LanguageFn {
         LanguageFn(Arc::new(explain))
     }

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where the log of finished tasks is shown.
+/// Place of the log of finished tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissionLogIn {
-    /// In the messages, so that the system message stays the same.
+    /// The messages, so that the system message stays the same.
     #[default]
     UserMessage,
-    /// In the system message, which then changes as tasks are finished.
+    /// The system message, which then changes as tasks are finished.
     SystemPrompt,
 }
 
-/// The option `format_options`: how results are shown.
+/// The option `format_options`: limits on shown results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FormatOptions {
@@ -29,11 +29,11 @@ pub struct FormatOptions {
     pub result_limit: usize,
     /// Characters of the host's text of a result.
     pub result_max_chars: usize,
-    /// Bytes of a value kept whole as `*1 *2 *3`.
+    /// Maximum bytes of a value kept whole as `*1 *2 *3`.
     pub history_max_bytes: usize,
-    /// Where the log of finished tasks is shown.
+    /// Place of the log of finished tasks.
     pub mission_log_in: MissionLogIn,
-    /// Whether only low budgets are told.
+    /// Flag: turns are only reported when few are left.
     pub minimal_turn_info: bool,
 }
 

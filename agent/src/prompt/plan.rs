@@ -1,14 +1,14 @@
-//! The plan as a checklist.
+//! Plans as checklists in prompts.
 
 use crate::definition::{PlanItem, StepState};
 use std::fmt::Write;
 
-/// How much of a report is shown, and how many of those that belong to no step. Programs write them.
+/// Maximum characters shown of a report, and maximum reports that belong to no step. Programs write them.
 const REPORT_CHARS: usize = 200;
 const OTHERS: usize = 20;
 
-/// One line per step, with what was reported as done, now or before the mission; reports on steps that are not in
-/// the plan follow. Empty without a plan and reports.
+/// Formats a plan: one line per step, with the report of its completion, now or before the mission; reports on steps
+/// that are not in the plan follow. Empty without a plan and reports.
 ///
 /// ```
 /// use ptc_agent::{definition::PlanItem, prompt::plan_text};
@@ -50,7 +50,7 @@ pub fn plan_text(plan: &[PlanItem], done: &[(String, String)]) -> String {
     text
 }
 
-/// A text of a program in one line.
+/// Joins a program's text to one line.
 fn line(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     ptc_contract::data::cut(&line, REPORT_CHARS)

@@ -1,4 +1,4 @@
-//! The language in one card: made from the tables the compiler uses, so that it never lies.
+//! Reference card of the language, generated from the tables that the compiler uses, so that it is always correct.
 
 use crate::tools::Tool;
 use ptc_bytecode::{BUILTINS, FORMS};
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 const COMPACT: &str = include_str!("../../prompts/compact.md");
 const TEXT: &str = include_str!("../../prompts/reference.md");
 
-/// Forms that older programs use, or that have a section of their own.
+/// Forms left out: those for older programs, and those with a section of their own.
 const UNTOLD: &[&str] = &[
     "call",
     "memory/put",
@@ -23,10 +23,10 @@ const UNTOLD: &[&str] = &[
     "require",
 ];
 
-/// Sections few programs need; `doc` and `apropos` find them.
+/// Sections left out because few programs need them; `doc` and `apropos` find them.
 const UNTOLD_SECTIONS: &[&str] = &["Internal", "Bits"];
 
-/// Builtins that give their room to what models ask for more often: they are other names, always false, or rarely used.
+/// Builtins left out in favour of ones that models ask for more often: aliases, always false, or rarely used.
 #[rustfmt::skip]
 const UNTOLD_BUILTINS: &[&str] = &[
     ".getMessage",
@@ -45,7 +45,7 @@ const UNTOLD_BUILTINS: &[&str] = &[
     "prewalk-replace", "trampoline", "nnext", "Long/valueOf", "Character/getNumericValue", "Integer/toBinaryString",
 ];
 
-/// The card of the language.
+/// Returns the reference card of the language.
 ///
 /// ```
 /// let card = ptc_agent::prompt::reference_card();
@@ -57,7 +57,7 @@ pub fn reference_card() -> &'static str {
     &CARD
 }
 
-/// Builtins that most programs of a few lines are made of; the rest is found with `doc` and `apropos`.
+/// Builtins that most short programs use; the rest is found with `doc` and `apropos`.
 const OFTEN: &[&str] = &[
     "map",
     "filter",
@@ -83,11 +83,11 @@ const OFTEN: &[&str] = &[
     "apropos",
 ];
 
-/// Forms that they are made of.
+/// Forms that most short programs use.
 const OFTEN_FORMS: &[&str] =
     &["let", "if", "when", "cond", "fn", "defn", "def", "->", "->>", "for", "loop", "recur"];
 
-/// The language in a few lines, and the tools that programs may call: for agents that answer in text.
+/// Returns the short reference card with the tools that programs may call, for agents that answer in text.
 ///
 /// ```
 /// let card = ptc_agent::prompt::compact_card(std::iter::empty());
@@ -95,7 +95,7 @@ const OFTEN_FORMS: &[&str] =
 /// ```
 pub fn compact_card<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
     static CARD: LazyLock<String> = LazyLock::new(|| {
-        // Names that the tables do not have would be a lie.
+        // Names that the tables lack are dropped, so that the card is never wrong.
         let builtins: Vec<&str> =
             OFTEN.iter().copied().filter(|name| BUILTINS.iter().any(|row| row.name == *name)).collect();
         let forms: Vec<&str> =
@@ -130,7 +130,7 @@ fn builtins() -> String {
     let mut text = String::new();
     let mut section = "";
     for row in BUILTINS {
-        // Names ending in a quote are other spellings of the same; tools have a section of their own.
+        // Names ending in a quote are alternative spellings; tools have a section of their own.
         if row.name.starts_with('%')
             || row.name.ends_with('\'')
             || row.name.starts_with("tool/")

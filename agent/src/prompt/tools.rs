@@ -1,21 +1,21 @@
-//! Tools as prompts and providers describe them.
+//! Descriptions of tools for prompts and providers.
 
 use crate::tools::{Tool, native_name};
 use ptc_contract::data::cut;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Characters of a description.
+/// Maximum characters of a description.
 const DESCRIPTION: usize = 1000;
 
-/// Characters of the description of one parameter. Providers are given all of it.
+/// Maximum characters of a parameter's description. Providers get all of it.
 const PARAMETER: usize = 200;
 
-/// Parameters that are described in one entry.
+/// Maximum number of parameters described in one entry.
 const PARAMETERS: usize = 30;
 
-/// One entry per tool, in the order given: signature, firewalled fields, descriptions. The first tool
-/// with parameters also has an example of a call.
+/// Returns one entry per tool, in the order given: signature, firewalled fields, descriptions. The first tool with
+/// parameters also has an example of a call.
 ///
 /// ```
 /// use ptc_agent::{prompt::tool_list, tools::Tool};
@@ -57,14 +57,14 @@ pub fn tool_list<'t>(tools: impl Iterator<Item = &'t Tool>, with_example: bool) 
     text
 }
 
-/// A line for each parameter of a tool that has a description. Servers write descriptions, so each stays on its line.
+/// Returns a line for each described parameter of a tool. Servers write descriptions, so each is kept to one line.
 pub(super) fn param_lines(tool: &Tool) -> Vec<String> {
     let described = tool.signature.iter().flat_map(|signature| signature.param_descriptions());
     let line = |text: &str| cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), PARAMETER);
     described.take(PARAMETERS).map(|(path, text)| format!("{path}: {}", line(text))).collect()
 }
 
-/// A tool as providers take it.
+/// Returns a tool's schema for providers.
 pub fn native_schema(tool: &Tool) -> Value {
     let parameters = match (&tool.input_schema, &tool.signature) {
         (Some(schema), _) => schema.clone(),

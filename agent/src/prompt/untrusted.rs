@@ -1,27 +1,26 @@
-//! Observed data inside messages to a model: marked, so that text in it is not taken for
-//! instructions.
+//! Observed data inside messages to a model: marked, so that text in it is not taken for instructions.
 
 use std::fmt;
 
-/// Said once in each message that has such blocks.
+/// Notice for messages with marked blocks, once in each.
 pub const NOTICE: &str = include_str!("../../prompts/untrusted.md");
 
-/// Where observed text comes from.
+/// Source of observed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The value of a program.
+    /// Value of a program.
     Result,
-    /// What a program printed.
+    /// Text printed by a program.
     Println,
     /// Definitions.
     Memory,
-    /// The message of an error.
+    /// Message of an error.
     Error,
     /// Data of the context.
     Data,
-    /// The message of a tool's error.
+    /// Message of a tool's error.
     ToolError,
-    /// What a model said before.
+    /// Earlier text of a model.
     Reply,
 }
 
@@ -39,12 +38,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// Text in a marked block. What would close the block inside the text cannot.
+/// Puts text into a marked block, neutralising closing tags inside it.
 pub fn untrusted(source: Source, text: &str) -> String {
     format!("<untrusted source=\"{source}\">\n{}\n</untrusted>", neutral(text))
 }
 
-/// Closing tags in any spelling lose their slash.
+/// Removes the slash from closing tags, in any spelling.
 fn neutral(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,21 +1,21 @@
-//! System messages in which the host explains the language itself, anew for each turn.
+//! System messages in which the host explains the language anew for each turn.
 
 use super::language::{LanguageFn, PromptCtx};
 use ptc_contract::data::cut;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A system message with a gap.
+/// A system message with a gap for the explanation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Varying {
     pub(super) before: String,
     pub(super) after: String,
     pub(super) explain: LanguageFn,
-    /// How many characters the whole may have.
+    /// Maximum characters of the whole message.
     pub(super) most: Option<usize>,
 }
 
 impl Varying {
-    /// The system message of one turn; None if the host's function panicked.
+    /// Returns the system message of one turn; None if the host's function panicked.
     pub fn system(&self, ctx: &PromptCtx<'_>) -> Option<String> {
         let text = catch_unwind(AssertUnwindSafe(|| self.explain.explain(ctx))).ok()?;
         let parts = [&self.before, &text, &self.after];
@@ -24,7 +24,7 @@ impl Varying {
     }
 }
 
-/// The system message within its limit, and what is said of it if it was longer.
+/// Cuts the system message to its limit, with a warning if it was longer.
 pub(super) fn limited(system: String, most: Option<usize>) -> (String, Option<String>) {
     let Some(most) = most.filter(|most| system.chars().count() > *most) else { return (system, None) };
     let told = format!("the system message was cut at {most} characters (prompt_limit.max_chars)");

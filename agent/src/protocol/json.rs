@@ -1,19 +1,19 @@
-//! Reply → JSON, for agents that answer in text.
+//! Extraction of JSON from replies, for agents that answer in text.
 
 use serde_json::Value;
 use std::fmt;
 
-/// Why a reply holds no JSON.
+/// Reason why a reply holds no JSON.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JsonError {
-    /// Nothing in it looks like JSON.
+    /// Nothing in the reply looks like JSON.
     NotFound,
-    /// What looks like it is not.
+    /// The text that looks like JSON is invalid.
     Invalid(String),
 }
 
 impl JsonError {
-    /// The reason, as results name it.
+    /// Returns the reason's name in results.
     pub fn reason(&self) -> &'static str {
         match self {
             JsonError::NotFound => "no_json_found",
@@ -33,8 +33,8 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// The JSON object or list in a reply: a fenced block first, then the whole text, then the first
-/// bracket in the prose up to the one that closes it.
+/// Returns the JSON object or list in a reply. Looks for a fenced block first, then at the whole text, then for the
+/// first bracket in the prose and its closing one.
 ///
 /// ```
 /// use ptc_agent::protocol::extract_json;
@@ -50,7 +50,7 @@ pub fn extract_json(reply: &str) -> Result<Value, JsonError> {
     }
     let trimmed = text.trim();
     if trimmed.starts_with(['{', '[']) {
-        // Words behind the JSON are not part of it.
+        // Text behind the JSON is ignored.
         return read(closed(trimmed).unwrap_or(trimmed));
     }
     let start = trimmed.find(['{', '[']).ok_or(JsonError::NotFound)?;
@@ -61,7 +61,7 @@ fn read(text: &str) -> Result<Value, JsonError> {
     serde_json::from_str(text).map_err(|error| JsonError::Invalid(error.to_string()))
 }
 
-/// The body of the first block tagged `json` or not tagged.
+/// Returns the body of the first block that is tagged `json` or not tagged.
 fn fenced(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -76,7 +76,7 @@ fn fenced(text: &str) -> Option<&str> {
     }
 }
 
-/// From the bracket at the start to the one that closes it.
+/// Returns the text from the bracket at its start to the closing one.
 fn closed(text: &str) -> Option<&str> {
     let mut depth = 0_usize;
     let mut in_string = false;

@@ -1,39 +1,38 @@
-//! Reply → program. Models put programs in fenced blocks, with or without words around them; some
-//! forget the fence.
+//! Extraction of programs from replies: fenced blocks, with or without text around them, and programs without a fence.
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of several blocks in one reply.
+/// Treatment of several blocks in one reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MultipleBlocks {
-    /// They run one after the other, in one `do`.
+    /// Runs them one after the other, in one `do`.
     #[default]
     Do,
-    /// The reply is sent back.
+    /// Sends the reply back.
     Reject,
 }
 
-/// A program in a reply.
+/// A program found in a reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// The source to run.
+    /// Source to run.
     pub program: String,
-    /// What to keep of the reply in the history: the block alone where the words around it can go.
+    /// Part of the reply to keep in the history: only the block, if the text around it can go.
     pub kept: String,
 }
 
-/// Why there is no program.
+/// Reason why no program was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoProgram {
-    /// There is none.
+    /// The reply holds no program.
     NotFound,
-    /// There are several, and one was asked for.
+    /// The reply holds several programs where one is allowed.
     Several(usize),
 }
 
 impl NoProgram {
-    /// The reason of the error, as results name it.
+    /// Returns the reason's name in results.
     pub fn reason(self) -> &'static str {
         match self {
             NoProgram::NotFound => "no_code_found",
@@ -42,10 +41,10 @@ impl NoProgram {
     }
 }
 
-/// Tags that name the language.
+/// Tags of code blocks in the language.
 const TAGS: &[&str] = &["clojure", "lisp", "clj", "ptc-lisp"];
 
-/// The program in a reply.
+/// Returns the program in a reply.
 ///
 /// ```
 /// use ptc_agent::protocol::{MultipleBlocks, extract_program};
@@ -88,7 +87,7 @@ pub fn extract_program(reply: &str, several: MultipleBlocks) -> Result<Found, No
     }
 }
 
-/// Whether a reply has a fenced program and leaves no fence open, so that a cut can only have taken words.
+/// Returns whether a reply has a fenced program and no open fence, so that a cut can only have removed text.
 ///
 /// ```
 /// use ptc_agent::protocol::has_whole_program;
@@ -107,10 +106,10 @@ struct Block {
     body: String,
 }
 
-/// Fenced blocks, line by line, and whether the last one was left open; fences inside a longer line belong to its text.
+/// Returns fenced blocks, and whether the last one was left open. A fence inside a longer line belongs to its text.
 fn fenced(text: &str) -> (Vec<Block>, bool) {
     let mut blocks = Vec::new();
-    // The tag, how many backticks opened it, and its lines.
+    // Tag, number of opening backticks, and lines.
     let mut open: Option<(String, usize, Vec<&str>)> = None;
     for line in text.lines() {
         let trimmed = line.trim();
@@ -134,7 +133,7 @@ fn fenced(text: &str) -> (Vec<Block>, bool) {
         }
     }
     let is_open = open.is_some();
-    // A reply that was cut off behind a whole program is as good as one that was not.
+    // A reply that was cut behind a whole program is as good as a complete one.
     if let Some((tag, _, lines)) = open {
         let body = lines.join("\n");
         if is_balanced(&body) {
@@ -144,7 +143,7 @@ fn fenced(text: &str) -> (Vec<Block>, bool) {
     (blocks, is_open)
 }
 
-/// `<clojure>…</clojure>` and `<lisp>…</lisp>`.
+/// Returns the contents of `<clojure>…</clojure>` and `<lisp>…</lisp>`.
 fn spans(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (open, close) in [("<clojure>", "</clojure>"), ("<lisp>", "</lisp>")] {
@@ -160,7 +159,7 @@ fn spans(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether every bracket is closed, strings and comments aside.
+/// Returns whether every bracket is closed, outside strings and comments.
 fn is_balanced(source: &str) -> bool {
     let mut open = Vec::new();
     let mut any = false;
@@ -211,12 +210,11 @@ fn is_balanced(source: &str) -> bool {
     any && open.is_empty()
 }
 
-/// Without what models and chat windows put in by mistake: invisible characters, odd spaces, and
-/// typographic quotes outside of strings.
+/// Removes mistakes of models and chat windows: invisible characters, odd spaces, typographic quotes outside strings.
 fn clean(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut in_string = false;
-    // A string that was opened by a typographic quote is closed by one.
+    // A string opened by a typographic quote is closed by one.
     let mut is_curly = false;
     let mut is_escaped = false;
     for found in source.chars() {

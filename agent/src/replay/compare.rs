@@ -1,15 +1,15 @@
-//! What was, beside what is.
+//! Comparison of a trace with its replay.
 
 use super::{Difference, RecordedMission, Shared, lock};
 use crate::Step;
 use crate::trace::{Event, Kind, to_line};
 use serde_json::Value;
 
-/// Reasons of missions that ended by the clock or by somebody's hand; a replay ends there, too.
+/// Reasons of missions that were stopped by the clock or by hand; a replay ends there too.
 const STOPPED: &[&str] = &["cancelled", "mission_timeout"];
 
 impl RecordedMission {
-    /// The first difference between the trace and the mission that was played.
+    /// Returns the first difference between the trace and the replay.
     pub(super) fn compare(
         &self,
         result: &Result<Step, Box<Step>>,
@@ -21,7 +21,7 @@ impl RecordedMission {
             Some(root) => events.iter().filter(|event| event.trace_id == root.trace_id).collect(),
             None => Vec::new(),
         };
-        // Whatever else differs may well come from that.
+        // Any other difference may follow from this one.
         let preludes = self.preludes(&now);
         if preludes.is_some() {
             return preludes;
@@ -29,7 +29,7 @@ impl RecordedMission {
         let in_turns = self.turns(&now);
         let playing = lock(playing);
         let met = playing.differences.first().cloned();
-        // What a turn came to is what the next request says; the turn is where it began.
+        // The next request repeats the outcome of a turn, so the turn is where the difference began.
         match (in_turns, met) {
             (Some(turn), Some(met)) if turn.turn < met.turn || met.turn.is_none() => return Some(turn),
             (_, Some(met)) => return Some(met),
@@ -53,7 +53,7 @@ impl RecordedMission {
                 now: "(not asked)".to_string(),
             });
         }
-        // A call of a cached tool may have been one with an equal call this time.
+        // Several equal calls of a cached tool may have become one call this time.
         let is_shared = |i: usize| {
             let call = &self.0.answered[i];
             let others = self.0.answered.iter().zip(&playing.answered).filter(|(_, used)| **used);
@@ -71,14 +71,14 @@ impl RecordedMission {
         })
     }
 
-    /// The preludes of the first turn whose preludes are not the same ones.
+    /// Compares the preludes of each turn; returns the first difference.
     fn preludes(&self, now: &[&Event]) -> Option<Difference> {
         let records = |event: &&Event| event.kind == Kind::Turn;
         let now = now.iter().copied().filter(records);
         for (was, is) in self.0.root.iter().filter(records).zip(now) {
             let of = |event: &Event| event.data.get("preludes").and_then(Value::as_array).cloned();
             let (recorded, now) = (of(was)?, of(is).unwrap_or_default());
-            // Traces of earlier versions say less of each.
+            // Traces of earlier versions record fewer fields.
             let is_same = |was: &Value, is: &Value| {
                 was.as_object().is_some_and(|was| was.iter().all(|(key, value)| is.get(key) == Some(value)))
             };
@@ -91,7 +91,7 @@ impl RecordedMission {
         None
     }
 
-    /// Programs and their results, turn by turn.
+    /// Compares programs and their results, turn by turn.
     fn turns(&self, now: &[&Event]) -> Option<Difference> {
         let stops = |event: &&Event| event.kind == Kind::TurnStop;
         let now = now.iter().copied().filter(stops);
@@ -131,7 +131,7 @@ impl RecordedMission {
         let recorded = told(Some(&Value::Object(was.data.clone())));
         let now = match (&is, result) {
             (Some(is), _) => told(is.get("data")),
-            // It did not even start.
+            // The replay did not even start.
             (None, Err(step)) => format!("failed with {}", step.fail.clone().unwrap_or_default()),
             (None, Ok(_)) => String::new(),
         };
@@ -144,7 +144,7 @@ impl RecordedMission {
     }
 }
 
-/// Preludes, a line for each: its namespaces and what it goes by.
+/// Formats preludes, one line each: namespaces and identity.
 fn shown(preludes: &[Value]) -> String {
     let line = |prelude: &Value| {
         let names = prelude.get("namespaces").and_then(Value::as_array).into_iter().flatten();
@@ -164,20 +164,20 @@ fn shown(preludes: &[Value]) -> String {
     }
 }
 
-/// Whether the mission of this trace ended by the clock or by somebody's hand.
+/// Returns whether the recorded mission was stopped by the clock or by hand.
 pub(super) fn was_stopped(root: &[Event]) -> bool {
     let stop = root.iter().find(|event| event.kind.ends_run());
     let reason = stop.and_then(|stop| stop.data.get("fail")?.get("reason")?.as_str());
     reason.is_some_and(|reason| STOPPED.contains(&reason))
 }
 
-/// Whether a turn ended because the mission did.
+/// Returns whether a turn ended because its mission was stopped.
 fn stopped(preview: Option<&Value>) -> bool {
     let text = preview.and_then(Value::as_str).unwrap_or_default();
     STOPPED.iter().any(|reason| text.contains(&format!("\"{reason}\"")))
 }
 
-/// The event as a file would have it: cut in the same places.
+/// Returns the event as a file has it: cut at the same places.
 fn written(event: &Event) -> Value {
     serde_json::from_str(&to_line(event)).unwrap_or_default()
 }

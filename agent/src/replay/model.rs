@@ -1,4 +1,4 @@
-//! Replies of a trace.
+//! Replies from a trace.
 
 use super::{Difference, Shared, Tape, lock};
 use crate::mission::request_hash;
@@ -6,13 +6,13 @@ use ptc_model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, Model
 use ptc_runtime::Cancel;
 use std::sync::Arc;
 
-/// One request of a trace, and what became of it.
+/// Recorded request, and its outcome.
 pub(super) struct RecordedRequest {
     pub agent: Option<String>,
     pub depth: u32,
     pub turn: u32,
     pub hash: String,
-    /// What the request said, as far as the trace tells: system message of the first turn, new messages.
+    /// Text of the request, as far as the trace has it: system message of the first turn, new messages.
     pub text: String,
     pub reply: Reply,
 }
@@ -20,11 +20,11 @@ pub(super) struct RecordedRequest {
 pub(super) enum Reply {
     Said(Box<LlmResponse>),
     Failed(Box<LlmError>),
-    /// The mission ended while it waited.
+    /// No reply: the mission ended while it waited.
     Never,
 }
 
-/// Answers every request as the trace does.
+/// Model that replies from the trace.
 pub(super) struct ReplayModel {
     tape: Arc<Tape>,
     playing: Shared,
@@ -36,7 +36,7 @@ impl ReplayModel {
         ReplayModel { tape, playing, cancel }
     }
 
-    /// The reply to this request; None if there never was one.
+    /// Returns the reply to this request; None if the trace has none.
     fn reply(&self, request: &LlmRequest) -> Result<Option<LlmResponse>, LlmError> {
         let hash = request_hash(request);
         let mut playing = lock(&self.playing);
@@ -47,7 +47,7 @@ impl ReplayModel {
         let found = |is_it: &dyn Fn(&RecordedRequest) -> bool| {
             free.iter().find(|i| is_it(&self.tape.asked[**i])).copied()
         };
-        // The same text may be asked at two places of a tree; the one of this agent comes first.
+        // Different agents may send the same text; requests of this agent come first.
         if let Some(i) =
             found(&|asked| asked.hash == hash && same(asked)).or_else(|| found(&|asked| asked.hash == hash))
         {
@@ -68,12 +68,12 @@ impl ReplayModel {
             recorded,
             now: text_of(request),
         });
-        // A request that is not there now is not there later either.
+        // The trace never changes, so a retry cannot help.
         Err(LlmError::new(ErrorKind::Unsupported, "the trace has no such request").cause("trace_mismatch"))
     }
 }
 
-/// A request as traces tell it.
+/// Returns the text of a request in the form of traces.
 fn text_of(request: &LlmRequest) -> String {
     use ptc_model::Role;
     let last = request.messages.iter().rposition(|message| message.role == Role::Assistant);
@@ -83,7 +83,7 @@ fn text_of(request: &LlmRequest) -> String {
     said(system.into_iter().chain(new))
 }
 
-/// Messages as one text that can be compared line by line.
+/// Joins messages to one text that can be compared line by line.
 pub(super) fn said<'m>(messages: impl Iterator<Item = (&'m str, &'m str)>) -> String {
     messages.map(|(role, content)| format!("--- {role}\n{}\n", content.trim_end())).collect()
 }

@@ -1,4 +1,4 @@
-//! A trace, read as something that can be played.
+//! Reading of traces for replays.
 
 use super::model::{RecordedRequest, Reply, said};
 use super::tools::RecordedCall;
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a trace cannot be played again.
+/// Reason why a trace cannot be replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotWhole(String);
 
@@ -26,7 +26,7 @@ impl fmt::Display for NotWhole {
 impl std::error::Error for NotWhole {}
 
 impl RecordedMission {
-    /// The mission of a trace. The error says what is missing.
+    /// Reads the mission of a trace. The error says what is missing.
     pub fn of(trace: &Analyzer) -> Result<RecordedMission, NotWhole> {
         let problems = trace.problems();
         if let Some(first) = problems.told.first() {
@@ -62,7 +62,7 @@ impl RecordedMission {
         }
         let mission = root.iter().find(|event| event.kind == Kind::TraceStart).and_then(kept_mission);
         let mut asked = asked(events)?;
-        // The clock of the mission and that of its last request run out together, and either may be told.
+        // The mission and its last request run out of time together, and the trace may report either.
         if super::compare::was_stopped(&root)
             && let Some(last) = asked.last_mut().filter(|last| matches!(last.reply, Reply::Failed(_)))
         {
@@ -73,7 +73,7 @@ impl RecordedMission {
     }
 }
 
-/// A trace and those below it. Files of earlier missions may lie beside them.
+/// Returns a trace and those below it. Files of earlier missions may be in the same folder.
 fn family(events: &[Event], root: TraceId) -> HashSet<TraceId> {
     let parent = |event: &Event| event.data.get("parent_trace_id")?.as_str()?.parse::<TraceId>().ok();
     let starts: Vec<(TraceId, TraceId)> = events
@@ -82,7 +82,7 @@ fn family(events: &[Event], root: TraceId) -> HashSet<TraceId> {
         .filter_map(|event| Some((event.trace_id, parent(event)?)))
         .collect();
     let mut family = HashSet::from([root]);
-    // Each pass finds one level, and missions nest a few levels deep.
+    // Each pass finds one level, and missions nest only a few levels deep.
     loop {
         let below = starts.iter().filter(|(id, parent)| family.contains(parent) && !family.contains(id));
         let below: Vec<TraceId> = below.map(|(id, _)| *id).collect();
@@ -94,7 +94,7 @@ fn family(events: &[Event], root: TraceId) -> HashSet<TraceId> {
     family
 }
 
-/// What the host kept of the mission.
+/// Returns definition and data, if the host recorded them.
 fn kept_mission(start: &Event) -> Option<Result<Value, NotWhole>> {
     if start.data.contains_key("replay_omitted_bytes") {
         return None;
@@ -112,7 +112,7 @@ fn kept_mission(start: &Event) -> Option<Result<Value, NotWhole>> {
     Some(Ok(kept.clone()))
 }
 
-/// Whether a firewalled value was left out. JSON readers keep values below 128 levels.
+/// Returns whether a firewalled value was left out. Recursion is bounded: JSON readers stop at 128 levels.
 fn hides(value: &Value) -> bool {
     match value {
         Value::Object(map) => {
@@ -147,7 +147,7 @@ fn one_asked(start: &Event, stop: Option<&Event>) -> Result<RecordedRequest, Not
         Some((message.get("role")?.as_str()?, message.get("content").and_then(Value::as_str).unwrap_or("")))
     });
     let text = said(system.into_iter().chain(new));
-    // A mission that is given up while it waits for a reply has none.
+    // An abandoned request has no reply.
     let reply = match stop {
         None => Reply::Never,
         Some(stop) => replied(stop).map_err(|why| wrong(&why))?,
@@ -165,7 +165,7 @@ fn replied(stop: &Event) -> Result<Reply, String> {
             response.retries = retries;
             Ok(Reply::Said(Box::new(response)))
         }
-        // The failure of the mission stands where the model's would.
+        // The mission's failure stands in the place of the model's.
         (None, Some(error)) => Ok(match serde_json::from_value::<LlmError>(error.clone()) {
             Ok(error) => Reply::Failed(Box::new(LlmError { retries, ..error })),
             Err(_) => Reply::Never,
@@ -175,7 +175,7 @@ fn replied(stop: &Event) -> Result<Reply, String> {
 }
 
 fn answered(events: &[Event]) -> Result<Vec<RecordedCall>, NotWhole> {
-    // Calls do not say in which turn they are; the last turn of their trace that began before them is it.
+    // Calls do not name their turn; it is the last turn of their trace that began before them.
     let mut turns: HashMap<TraceId, u32> = HashMap::new();
     let mut found = Vec::new();
     for event in events {
@@ -197,7 +197,7 @@ fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<RecordedCall>,
     if let Some(bytes) = call.data.get("replay_omitted_bytes") {
         return Err(wrong(&format!("it has {bytes} bytes, and the trace left it out")));
     }
-    // Calls that no code of the host answered: agents and models answer again, checks refuse again.
+    // Calls that no host code answered: agents and models answer again, checks refuse again.
     let Some(replay) = call.data.get("replay") else { return Ok(None) };
     if let Some(why) = replay.get("lost").and_then(Value::as_str) {
         return Err(wrong(why));
@@ -213,7 +213,7 @@ fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<RecordedCall>,
         (_, Some(nodes), _) => {
             let datum: Datum =
                 serde_json::from_value(nodes.clone()).map_err(|error| wrong(&error.to_string()))?;
-            // Anybody may have written the file.
+            // The file is untrusted, so its nodes are validated.
             Ok(Datum::new(datum.nodes().to_vec()).ok_or_else(|| wrong("its nodes make no sense"))?)
         }
         (_, _, Some(error)) => Err(error.as_str().unwrap_or("no message").to_string()),

@@ -1,4 +1,4 @@
-//! Answers of a trace, and how they get there.
+//! Tool answers from a trace, and their way into it.
 
 use super::{Difference, RecordedMission, Shared, lock};
 use crate::BuildError;
@@ -8,20 +8,20 @@ use ptc_contract::keys::canonical_cache_key;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::Value;
 
-/// One call of a trace that code of the host answered.
+/// Recorded call that host code answered.
 pub(super) struct RecordedCall {
     pub agent: Option<String>,
     pub depth: u32,
     pub turn: Option<u32>,
     pub tool: String,
     pub key: String,
-    /// What it was given, as far as the trace tells.
+    /// Arguments, as far as the trace has them.
     pub args: String,
     pub answer: Result<Datum, String>,
 }
 
 impl RecordedCall {
-    /// Whether both are the same call with the same answer.
+    /// Returns whether both are the same call with the same answer.
     pub fn is_like(&self, other: &RecordedCall) -> bool {
         let same_call = self.depth == other.depth && self.tool == other.tool && self.key == other.key;
         same_call && self.answer == other.answer
@@ -29,7 +29,7 @@ impl RecordedCall {
 }
 
 impl RecordedMission {
-    /// The tool with the answers of the trace behind it.
+    /// Returns the tool with the trace's answers behind it.
     pub(super) fn answering(&self, tool: &Tool, playing: &Shared) -> Result<Tool, BuildError> {
         let kind = match &tool.kind {
             ToolKind::Plain(_) => {
@@ -66,7 +66,7 @@ fn answer(
         let answer = tape.answered[*i].answer.clone();
         return answer.map(ToolAnswer::Datum).map_err(ToolError::new);
     }
-    // Equal calls of a cached tool that are under way together are one call, and how many are depends on the clock.
+    // Concurrent equal calls of a cached tool become one call, and their number depends on timing.
     let is_equal = |i: &usize| mine(i) && tape.answered[*i].key == key;
     if playing.cached.contains(name)
         && let Some(i) = (0..tape.answered.len()).rev().find(is_equal)
@@ -85,7 +85,7 @@ fn answer(
     Err(ToolError::new("the trace has no such call"))
 }
 
-/// A definition without what its tools answer: a trace has that already, call by call.
+/// Returns a definition without the answers of its tools, which the trace has already, call by call.
 pub(super) fn without_answers(table: &Value) -> Value {
     let Value::Object(table) = table else { return table.clone() };
     let mut table = table.clone();

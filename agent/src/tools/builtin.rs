@@ -1,4 +1,4 @@
-//! Tools that come with agents.
+//! Built-in tools of agents.
 
 use super::{Effect, Tool, Visibility, create_plan};
 use crate::definition::{AgentOptions, BuiltinTool};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How large the machine of a pattern may be, in bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// The tools behind a name of the option `builtin_tools`, for an agent with these options.
+/// Returns the tools for an entry of the option `builtin_tools`, for an agent with these options.
 pub fn builtin_tools(builtin: BuiltinTool, options: &AgentOptions) -> Vec<Tool> {
     let mut tools = match builtin {
         BuiltinTool::Grep => vec![grep(), grep_n()],
@@ -22,7 +22,7 @@ pub fn builtin_tools(builtin: BuiltinTool, options: &AgentOptions) -> Vec<Tool> 
     tools
 }
 
-/// A plan may name what is described for planning, and what the agent has itself.
+/// Returns the tool `create_plan`. Plans may name tools described for planning, and the agent's own.
 fn plan(options: &AgentOptions) -> Tool {
     let tools = options.tool_catalog.iter().chain(options.tools.iter());
     let tools = tools.filter(|tool| tool.visibility == Visibility::Public && tool.name != "create_plan");
@@ -31,7 +31,7 @@ fn plan(options: &AgentOptions) -> Tool {
     create_plan(sink, names)
 }
 
-/// Keeps nothing: the plan is what the agent returns.
+/// Sink that keeps nothing: the plan is the agent's result.
 struct Nobody;
 
 impl PlanSink for Nobody {
@@ -89,7 +89,7 @@ fn grep_n() -> Tool {
         .effect(Effect::Read)
 }
 
-/// How far the nearest match is from each line, in one pass from each side.
+/// Returns the distance of each line to the nearest match, in one pass from each side.
 fn distances(matches: &[bool]) -> Vec<Option<usize>> {
     let mut near = vec![None; matches.len()];
     let mut pass = |order: &mut dyn Iterator<Item = usize>| {
@@ -107,7 +107,7 @@ fn distances(matches: &[bool]) -> Vec<Option<usize>> {
     near
 }
 
-/// Upper and lower case are the same; `\|` separates alternatives, as in `grep`.
+/// Compiles a pattern as `grep` does: ignoring case, with `\|` between alternatives.
 fn regex(pattern: &str) -> Result<Regex, ToolError> {
     RegexBuilder::new(&pattern.replace("\\|", "|"))
         .case_insensitive(true)

@@ -1,4 +1,4 @@
-//! A tool from a file: what can be said without code.
+//! Tools from files, without code.
 
 use super::{Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolKind, Visibility};
 use crate::definition::{Agent, AgentBuilder, BuildError, Reason};
@@ -8,56 +8,56 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A tool as JSON or TOML has it. With `prompt` it asks a model, with `tools` besides it is an agent
-/// of its own, and so it is with `agent`, a whole definition; with `answer` or `source` it needs nobody. Without any of
-/// these it can only be described, in `tool_catalog`.
+/// A tool in JSON or TOML. With `prompt` it asks a model; with `prompt` and `tools`, or with `agent` (a whole
+/// definition), it is an agent of its own; with `answer` or `source` it needs no model. With none of these it can only
+/// be described, in `tool_catalog`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolConfig {
-    /// The mission or question.
+    /// Mission or question.
     pub prompt: Option<String>,
-    /// What it takes and gives: shorthand, or Malli data.
+    /// Signature: shorthand, or Malli data.
     pub signature: Option<Value>,
-    /// Descriptions of its parameters, by name: see [`Tool::param`].
+    /// Descriptions of parameters, by name: see [`Tool::param`].
     pub params: BTreeMap<String, String>,
-    /// Which model.
+    /// Model to ask.
     pub llm: Option<LlmRef>,
-    /// Tools of its own.
+    /// Tools of the tool's own agent.
     pub tools: Option<BTreeMap<String, Value>>,
-    /// A whole agent: its options, or the name of its file, which [`AgentFile`](crate::definition::AgentFile) reads.
+    /// Whole agent: its options, or the name of its file, which [`AgentFile`](crate::definition::AgentFile) reads.
     pub agent: Option<Value>,
-    /// What it always answers; `null` is an answer, too.
+    /// Constant answer; `null` is an answer too.
     #[serde(deserialize_with = "present")]
     pub answer: Option<Value>,
-    /// A file with that answer, which `AgentFile` reads.
+    /// File with the constant answer, which `AgentFile` reads.
     pub answer_file: Option<String>,
-    /// A program that makes the answer: see [`Tool::program`].
+    /// Program that computes the answer: see [`Tool::program`].
     pub source: Option<String>,
-    /// A file with that program, which `AgentFile` reads.
+    /// File with the program, which `AgentFile` reads.
     pub program: Option<String>,
-    /// One line for models.
+    /// One-line description for models.
     pub description: Option<String>,
-    /// What the model answers with, if other than the signature says.
+    /// Signature of the model's answer, if other than the tool's.
     pub json_signature: Option<String>,
-    /// A program that makes the result from the answer.
+    /// Program that computes the result from the answer.
     pub response_template: Option<String>,
-    /// See [`Tool::cache`].
+    /// Flag: answers are cached. See [`Tool::cache`].
     pub cache: bool,
-    /// See [`Tool::expose`].
+    /// Callers of the tool. See [`Tool::expose`].
     pub expose: Option<Expose>,
-    /// See [`Tool::native_result`].
+    /// Preview of results. See [`Tool::native_result`].
     pub native_result: Option<PreviewConfig>,
-    /// See [`Tool::visibility`].
+    /// Visibility to programs and models. See [`Tool::visibility`].
     pub visibility: Visibility,
-    /// Namespaces of preludes it is kept for: see [`Tool::private_to`].
+    /// Namespaces of the preludes that the tool is kept for. See [`Tool::private_to`].
     pub private_to: Vec<String>,
-    /// See [`Tool::validation`].
+    /// Strictness of checks. See [`Tool::validation`].
     pub validation: Option<Validation>,
-    /// See [`Tool::max_cached_bytes`].
+    /// Maximum bytes of cached answers. See [`Tool::max_cached_bytes`].
     pub max_cached_bytes: Option<u64>,
-    /// See [`Tool::timeout`].
+    /// Time limit of a call, in milliseconds. See [`Tool::timeout`].
     pub timeout: Option<u64>,
-    /// See [`Tool::effect`].
+    /// Effect of a call. See [`Tool::effect`].
     pub effect: Effect,
 }
 
@@ -76,16 +76,16 @@ enum PreviewName {
     Rows,
 }
 
-/// A value that is there, even if it is `null`.
+/// Reads a value that is present, even if it is `null`.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// Rows shown when nothing is said.
+/// Default number of rows shown.
 const ROWS: usize = 20;
 
 impl Tool {
-    /// From an entry of a file: a table, or the word `self`.
+    /// Reads an entry of a file: a table, or the word `self`.
     pub fn from_json(name: &str, entry: &Value) -> Result<Tool, BuildError> {
         if entry.as_str() == Some("self") {
             return Ok(Tool::self_agent(name));
@@ -99,7 +99,7 @@ impl Tool {
 }
 
 impl ToolConfig {
-    /// The tool it describes.
+    /// Converts the entry to a tool.
     pub fn into_tool(self, name: &str) -> Result<Tool, BuildError> {
         let wrong =
             |reason, message: String| BuildError::new(reason, format!("the tool `{name}`: {message}"));
@@ -191,7 +191,7 @@ impl ToolConfig {
         Ok(tool)
     }
 
-    /// Whether it says at most one thing of what is behind it, and nothing that only a file's loader understands.
+    /// Checks that the entry names at most one kind of tool, and has no fields that only the loader of files knows.
     fn one_of(&self) -> Result<(), String> {
         let said = [
             ("prompt", self.prompt.is_some()),
@@ -221,12 +221,12 @@ impl ToolConfig {
     }
 }
 
-/// An agent that says no name is called as the tool is.
+/// Gives an agent without a name the name of the tool.
 fn named(builder: AgentBuilder, name: &str) -> AgentBuilder {
     if builder.options().name.is_none() { builder.name(name) } else { builder }
 }
 
-/// The agent, or everything that is wrong with it.
+/// Builds the agent, or returns all of its problems in one text.
 fn built(builder: AgentBuilder) -> Result<Agent, (Reason, String)> {
     let problems = builder.problems();
     if let Some(first) = problems.first() {

@@ -1,4 +1,4 @@
-//! The tool that makes a plan: a planning agent sees what there is, and leaves a list of steps.
+//! The tool `create_plan`: a planning agent reads descriptions of tools, and leaves a list of steps.
 
 use super::{Effect, Tool};
 use crate::plan::{Plan, PlanSink, PlanStep};
@@ -20,8 +20,8 @@ struct DraftStep {
     tool: Option<String>,
 }
 
-/// The tool `create_plan`: checks a list of steps, gives it to `sink` and gives it back. A step may name one of
-/// `tools` that it needs, which are those of the agent that will follow the plan.
+/// Returns the tool `create_plan`, which checks a list of steps, passes it to `sink` and returns it. A step may name
+/// those of `tools` that it needs; they are the tools of the agent that will follow the plan.
 ///
 /// ```
 /// use ptc_agent::{Agent, plan::MemoryPlans, tools::{Tool, create_plan}};
@@ -54,7 +54,7 @@ pub fn create_plan<N: Into<String>>(
     .effect(Effect::Write)
 }
 
-/// The plan of a draft.
+/// Checks a draft and converts it to a plan.
 fn checked(draft: &Draft, known: &[String]) -> Result<Plan, ToolError> {
     let step = |draft: &DraftStep| {
         let step = PlanStep::new(draft.id.trim(), draft.text.trim());
@@ -81,7 +81,7 @@ fn checked(draft: &Draft, known: &[String]) -> Result<Plan, ToolError> {
     Ok(plan)
 }
 
-/// A few names.
+/// Formats names as a list, cut to a few.
 fn list(known: &[String]) -> String {
     let more = known.len().saturating_sub(20);
     let names: Vec<&str> = known.iter().take(20).map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! A few tools out of many: an agent finds those that a mission needs, over a search for words.
+//! Tool discovery: an agent finds the tools that a mission needs among many, by searching for words.
 
 use super::{LlmRef, Tool, ToolSet, Visibility};
 use crate::definition::TraceMode;
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Turns that finding tools may take.
+/// Maximum turns for finding tools.
 const MAX_TURNS: u32 = 4;
 
-/// Tools that one search gives.
+/// Maximum tools found by one search.
 const FOUND: usize = 12;
 
-/// Tools that are shown before the first search.
+/// Tools shown before the first search.
 const SHOWN: usize = 20;
 
-/// Characters of a description that are shown.
+/// Maximum characters shown of a description.
 const SHORT: usize = 200;
 
-/// What the agent that finds tools is told before the mission.
+/// Instruction of the agent that finds tools, placed before the mission.
 const TASK: &str = "\
 Choose the tools that another agent needs for the mission below; it will have no others. Go through the mission step by \
 step: where its rows come from, what they are looked up in, what is computed from them, where the result goes. \
@@ -30,8 +30,8 @@ step: where its rows come from, what they are looked up in, what is computed fro
 that has no tool yet, in other words than the mission's if need be. Do not work on the mission itself. Then return the \
 names: `(return (tool/choose_tools {:names [\"name\" \"name\"]}))`.";
 
-/// Missions over more tools than a model should read about. An agent finds the few that a mission needs, and another
-/// does the mission with those.
+/// Runner of missions over more tools than a model should read about. One agent finds the few that a mission needs, and
+/// another does the mission with those.
 ///
 /// ```
 /// use ptc_agent::{tools::{LlmRef, Tool, ToolDiscovery, ToolSet}, RunOptions};
@@ -57,19 +57,19 @@ pub struct ToolDiscovery {
 }
 
 impl ToolDiscovery {
-    /// Over these tools, at most eight of which a mission gets.
+    /// Returns a runner over these tools, with at most eight for a mission.
     pub fn new(tools: ToolSet) -> ToolDiscovery {
         ToolDiscovery { tools, limit: 8, llm: None }
     }
 
-    /// How many tools a mission gets at most.
+    /// Sets the maximum number of tools for a mission.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> ToolDiscovery {
         self.limit = limit;
         self
     }
 
-    /// The model that finds tools, in place of the one that does the mission.
+    /// Sets the model that finds tools, in place of the mission's.
     #[must_use]
     pub fn llm(mut self, llm: impl Into<LlmRef>) -> ToolDiscovery {
         self.llm = Some(llm.into());
@@ -77,8 +77,8 @@ impl ToolDiscovery {
     }
 
     /// Finds the tools for a mission and runs it with those. [`RunOptions::changing`] sets other options of the agent
-    /// that does it. The agent that found the tools is the first of the result's `child_steps`; if it fails, the mission
-    /// gets the tools that [`pick`] takes, and a warning.
+    /// that does it. The step of the finding agent is the first of the result's `child_steps`; if it fails, the mission
+    /// gets the tools that [`pick`] chooses, and a warning.
     pub fn run(&self, prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
         let found = match self.finder() {
             None => None,
@@ -88,7 +88,7 @@ impl ToolDiscovery {
         found.told(crate::run(&worker(prompt, &tools)?, options))
     }
 
-    /// Does what [`ToolDiscovery::run`] does, as a future.
+    /// Finds tools and runs the mission like [`ToolDiscovery::run`], as a future.
     pub async fn run_async(&self, prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
         let found = match self.finder() {
             None => None,
@@ -98,14 +98,14 @@ impl ToolDiscovery {
         found.told(crate::run_async(&worker(prompt, &tools)?, options).await)
     }
 
-    /// The agent that finds tools; None if there are so few that the mission gets them all.
+    /// Returns the agent that finds tools; None if the mission gets all tools anyway.
     fn finder(&self) -> Option<Result<Agent, Box<Step>>> {
         let names: Vec<String> = self.tools.public().map(|tool| tool.name.clone()).collect();
         if names.len() <= self.limit {
             return None;
         }
         let registry = Registry::new(&self.tools);
-        // The run brings the mission as it stands: braces in it are no placeholders.
+        // The run sets the mission as plain text: braces in it are not placeholders.
         let builder = Agent::builder().name("tool_discovery").prompt("Choose the tools of a mission");
         let builder = builder.signature("[:string]").max_turns(MAX_TURNS);
         let builder = builder.tool(search_tools(registry)).tool(choose_tools(names, self.limit));
@@ -135,7 +135,7 @@ impl ToolDiscovery {
         }
     }
 
-    /// The tools of the mission.
+    /// Returns the tools of the mission.
     fn chosen(&self, prompt: &str, found: Option<Result<Step, Box<Step>>>) -> (ToolSet, Discovery) {
         let step = match found {
             None => return (self.tools.clone(), Discovery::default()),
@@ -145,7 +145,7 @@ impl ToolDiscovery {
             None => step.get::<Vec<String>>().unwrap_or_default(),
             Some(_) => Vec::new(),
         };
-        // A program may return names that it did not have checked.
+        // A program may return names that it did not check with `choose_tools`.
         let is_known = |name: &&str| self.tools.public().any(|tool| tool.name == **name);
         let known: HashSet<&str> =
             names.iter().map(String::as_str).filter(is_known).take(self.limit).collect();
@@ -162,7 +162,7 @@ impl ToolDiscovery {
     }
 }
 
-/// What came of finding tools.
+/// Outcome of finding tools.
 #[derive(Default)]
 struct Discovery {
     step: Option<Step>,
@@ -170,7 +170,7 @@ struct Discovery {
 }
 
 impl Discovery {
-    /// The result of the mission with what finding its tools took.
+    /// Adds the cost of finding tools to the result of the mission.
     fn told(self, done: Result<Step, Box<Step>>) -> Result<Step, Box<Step>> {
         let add = |mut step: Step| {
             if let Some(found) = self.step {
@@ -200,14 +200,14 @@ fn refused(error: crate::BuildError) -> Box<Step> {
     Step::failing(Fail::new(error.reason.name(), error.message))
 }
 
-/// Tools that can be searched.
+/// Index of tools for searches.
 #[derive(Clone)]
 struct Registry {
     catalog: Arc<Catalog>,
     tools: ToolSet,
 }
 
-/// A tool as a search gives it.
+/// A tool as a search returns it.
 #[derive(Serialize)]
 struct FoundTool {
     name: String,
@@ -283,9 +283,9 @@ fn choose_tools(known: Vec<String>, limit: usize) -> Tool {
     .description(format!("Checks the names of at most {limit} tools, and gives them back."))
 }
 
-/// The tools a mission probably needs by its words alone, at most `limit`: those with its rarest words first, names
-/// before descriptions and parameters. A tool that has no word of the mission is left out. All are taken if there are no
-/// more than `limit`; private tools, which only preludes call, always come along.
+/// Picks at most `limit` tools that a mission probably needs by its words alone: those with its rarest words first,
+/// names before descriptions and parameters. Tools without any word of the mission are left out. All are taken if there
+/// are no more than `limit`; private tools, which only preludes call, are always included.
 ///
 /// ```
 /// use ptc_agent::tools::{Tool, ToolSet, pick};
@@ -306,13 +306,13 @@ pub fn pick(prompt: &str, tools: &ToolSet, limit: usize) -> ToolSet {
     with_private(tools, &found)
 }
 
-/// The tools of these names, and those that only preludes call.
+/// Returns the tools of these names, and those that only preludes call.
 fn with_private(tools: &ToolSet, names: &HashSet<&str>) -> ToolSet {
     let kept = |tool: &&Tool| tool.visibility == Visibility::Private || names.contains(tool.name.as_str());
     tools.iter().filter(kept).cloned().collect()
 }
 
-/// A tool as it is searched: its name, and the words of its description, its parameters and what it gives.
+/// Returns the index entry of a tool: its name, and the words of its description, parameters and result.
 fn entry(tool: &Tool) -> Entry {
     let about = tool.summary().unwrap_or_default();
     let fields = tool.signature.iter().flat_map(|signature| {

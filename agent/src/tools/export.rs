@@ -1,7 +1,7 @@
-//! A function that a prelude exports, as a tool of a model that calls tools itself.
+//! Exports of preludes as tools of models that call tools themselves.
 //!
-//! An export has parameters by place and a model gives arguments by name, so each parameter is one of the schema, and a
-//! call becomes the program that an agent would have written: `(crm/find id)`.
+//! Exports have positional parameters and models pass named arguments, so each parameter becomes a property of the
+//! schema, and a call becomes the program that an agent would have written: `(crm/find id)`.
 
 use super::native::parameter_name;
 use ptc_bytecode::{Datum, ExportRecord, Node};
@@ -9,13 +9,13 @@ use ptc_contract::data::Tree;
 use ptc_contract::keys::same;
 use ptc_contract::signature::{Field, Signature, Type};
 
-/// An export as a tool.
+/// A prelude's export as a tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExportTool {
     reference: String,
-    /// How it is called, for people: `(find id)`.
+    /// Call forms for people: `(find id)`.
     signatures: String,
-    /// Those with the most parameters first.
+    /// Arities, those with the most parameters first.
     arities: Vec<Arity>,
 }
 
@@ -23,11 +23,11 @@ pub struct ExportTool {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Arity {
     fixed: Vec<String>,
-    /// The one that takes a list of any further arguments.
+    /// Parameter that takes a list of all further arguments.
     rest: Option<String>,
 }
 
-/// A program that calls an export, and what it needs to be defined: names, the parameters they are for, values.
+/// A program that calls an export, with its definitions: names, their parameters, values.
 pub(crate) struct ExportProgram {
     pub source: String,
     pub definitions: Vec<(String, String, Datum)>,
@@ -41,22 +41,22 @@ impl ExportTool {
         ExportTool { reference: export.reference(), signatures: signatures.join(" or "), arities }
     }
 
-    /// `ns/name`, as programs write it.
+    /// Returns the name as programs write it: `ns/name`.
     pub fn reference(&self) -> &str {
         &self.reference
     }
 
-    /// Whether it may be called in several ways.
+    /// Returns whether the export has several arities.
     pub(super) fn has_arities(&self) -> bool {
         self.arities.len() > 1
     }
 
-    /// How it is called: `(find id)`, several with `or` between them.
+    /// Returns the call forms: `(find id)`, joined with `or` if there are several.
     pub(crate) fn signatures(&self) -> &str {
         &self.signatures
     }
 
-    /// Every parameter of any arity; one that not all have may be left out.
+    /// Returns a signature with the parameters of all arities; those that some arity lacks are optional.
     pub(super) fn signature(&self) -> Signature {
         let mut names: Vec<&String> = Vec::new();
         for arity in self.arities.iter().rev() {
@@ -75,7 +75,7 @@ impl ExportTool {
         Signature { params: names.into_iter().map(field).collect(), returns: Type::Any }
     }
 
-    /// The program of a call with these arguments. The error says what it takes.
+    /// Returns the program of a call with these arguments. The error states the expected arguments.
     pub(crate) fn program(&self, args: &Datum) -> Result<ExportProgram, String> {
         let tree = Tree::new(args);
         let given = tree.root().entries();
@@ -120,7 +120,7 @@ impl ExportTool {
 }
 
 impl Arity {
-    /// Names that say nothing to a model, such as a `_` that stands twice, become `arg1`, `arg2`, by their place.
+    /// Returns an arity. Names that tell a model nothing, such as a repeated `_`, become `arg1`, `arg2`, by position.
     fn new(params: &[String]) -> Arity {
         let (fixed, rest) = match params.iter().position(|name| name == "&") {
             Some(at) => (&params[..at], params.get(at + 1)),
@@ -140,7 +140,7 @@ impl Arity {
         self.fixed.iter().chain(&self.rest)
     }
 
-    /// Whether these are its arguments: all that it needs, and no other.
+    /// Returns whether these are the arity's arguments: all that it needs, and no others.
     fn takes(&self, given: &[&str]) -> bool {
         self.fixed.iter().all(|name| given.iter().any(|given| same(given, name)))
             && given.iter().all(|given| self.names().any(|name| same(given, name)))

@@ -1,14 +1,14 @@
-//! Names under which a model is offered what it calls itself, as providers take them.
+//! Names of tools for models, in the form that providers accept.
 
 use std::collections::HashSet;
 
-/// Tools that a model is offered by name, those of the host included: what providers take.
+/// Maximum number of tools offered to a model by name, including the host's: a limit of providers.
 pub(crate) const MAX_NATIVE: usize = 128;
 
-/// Characters of a name that providers take.
+/// Maximum characters of a name that providers accept.
 const MAX_NAME: usize = 64;
 
-/// A name as providers take it: what is no letter, digit or `_` becomes `_`.
+/// Returns a name in the form that providers accept: all characters but letters, digits and `_` become `_`.
 ///
 /// ```
 /// assert_eq!(ptc_agent::tools::native_name("llm-query"), "llm_query");
@@ -17,13 +17,13 @@ pub fn native_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
 }
 
-/// `owner_member` as providers take it, unlike all that are taken: of a server and its tool, or of a namespace and its
-/// export. It is taken from now on.
+/// Returns a free name like `owner_member` in the form that providers accept, and adds it to `taken`. The owner is a
+/// server with its tool, or a namespace with its export.
 pub(crate) fn free_name(owner: &str, member: &str, taken: &mut HashSet<String>) -> String {
     let name = native_name(&format!("{owner}_{member}"));
     let is_begun = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let name = if is_begun { name } else { format!("_{name}") };
-    // All of it is ASCII by now.
+    // Only ASCII is left here, so bytes are characters.
     let numbered = |n: usize| match n {
         1 => name[..name.len().min(MAX_NAME)].to_string(),
         n => {
@@ -36,7 +36,7 @@ pub(crate) fn free_name(owner: &str, member: &str, taken: &mut HashSet<String>) 
     free
 }
 
-/// The name of a parameter, if providers take it in a schema.
+/// Returns the name of a parameter, if providers accept it in a schema.
 pub(super) fn parameter_name(name: &str) -> Option<String> {
     let name = native_name(name);
     (!name.is_empty() && name.len() <= MAX_NAME).then_some(name)

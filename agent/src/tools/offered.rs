@@ -1,4 +1,4 @@
-//! The exports of preludes that a model is offered which calls tools itself.
+//! Exports of preludes that are offered to models which call tools themselves.
 
 use super::export::ExportTool;
 use super::native::free_name;
@@ -7,8 +7,8 @@ use ptc_bytecode::{Effects, Visibility};
 use ptc_runtime::OfferedExport;
 use std::collections::HashSet;
 
-/// The functions that are for prompts, as tools with names unlike all that are taken. Of more than there is `room` for the first
-/// are offered; then how many are left out.
+/// Returns tools for the exports that are meant for prompts, under free names. If there are more than `room`, only the
+/// first ones are offered; also returns how many are left out.
 pub(crate) fn export_tools<'p>(
     exports: impl Iterator<Item = OfferedExport<'p>>,
     taken: &mut HashSet<String>,
@@ -19,8 +19,8 @@ pub(crate) fn export_tools<'p>(
     (offered.iter().take(room).map(|offered| tool(offered, taken)).collect(), left_out)
 }
 
-/// Whether a model is offered it: constants are data and no tools, and what is left out of prompts is found by
-/// looking, which takes programs.
+/// Returns whether an export is offered to models: constants are data, and exports left out of prompts are found by
+/// lookups, which take programs.
 pub(crate) fn is_offered(offered: &OfferedExport<'_>) -> bool {
     offered.visibility == Visibility::Prompt && !offered.export.is_constant()
 }

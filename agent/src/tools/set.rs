@@ -1,4 +1,4 @@
-//! The tools of an agent, by name.
+//! Sets of an agent's tools, by name.
 
 use super::native::native_name;
 use super::{Expose, Tool, ToolKind, Visibility};
@@ -7,7 +7,7 @@ use ptc_bytecode::{Datum, ToolName};
 use ptc_contract::data::Tree;
 use std::collections::{BTreeMap, HashSet};
 
-/// Names no tool may have: they end missions, or run programs.
+/// Reserved names, which no tool may have: they end missions, or run programs.
 pub const RESERVED: &[&str] = &["return", "fail", "lisp_eval"];
 
 /// Tools by name, sorted.
@@ -15,7 +15,7 @@ pub const RESERVED: &[&str] = &["return", "fail", "lisp_eval"];
 pub struct ToolSet(BTreeMap<String, Tool>);
 
 impl ToolSet {
-    /// Adds a tool; one of the same name is replaced.
+    /// Adds a tool, replacing one of the same name.
     pub fn insert(&mut self, tool: Tool) {
         self.0.insert(tool.name.clone(), tool);
     }
@@ -26,7 +26,7 @@ impl ToolSet {
         exports.into_iter().for_each(|tool| self.insert(tool));
     }
 
-    /// Names that nothing else can be offered to a model under: those of the tools, of the data, and our own.
+    /// Returns the names that are taken for models: those of the tools, of the data, and reserved ones.
     pub(crate) fn taken_names(&self, context: &Datum) -> HashSet<String> {
         let context = Tree::new(context);
         let keys = context.root().entries();
@@ -35,47 +35,47 @@ impl ToolSet {
         taken.chain(RESERVED.iter().copied()).chain([ToolName::CALL]).map(native_name).collect()
     }
 
-    /// The tool of that name.
+    /// Returns the tool of that name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.0.get(name)
     }
 
-    /// All, sorted by name.
+    /// Iterates over all tools, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.0.values()
     }
 
-    /// The tool that providers know by this name.
+    /// Returns the tool that providers know by this name.
     pub fn native_named(&self, name: &str) -> Option<&Tool> {
         self.get(name).or_else(|| self.iter().find(|tool| native_name(&tool.name) == name))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Those that programs may call in an agent with this output, private ones left out.
+    /// Iterates over the public tools that programs may call in an agent with this output.
     pub fn in_programs(&self, is_text: bool) -> impl Iterator<Item = &Tool> {
         self.public().filter(move |tool| tool.effective_expose(is_text).is_in_programs())
     }
 
-    /// Those that models are offered in an agent with this output.
+    /// Iterates over the tools that models are offered in an agent with this output.
     pub fn native(&self, is_text: bool) -> impl Iterator<Item = &Tool> {
         self.public().filter(move |tool| tool.effective_expose(is_text).is_native())
     }
 
-    /// Those that models and programs may know of.
+    /// Iterates over the tools that models and programs may know of.
     pub(super) fn public(&self) -> impl Iterator<Item = &Tool> {
         self.iter().filter(|tool| tool.visibility == Visibility::Public)
     }
 
-    /// A name that is reserved, if one of the tools has it.
+    /// Returns an error if a tool has a reserved name.
     pub(crate) fn check_reserved(&self) -> Option<BuildError> {
         let name = RESERVED.iter().find(|name| self.0.contains_key(**name))?;
         let message = format!(
@@ -84,7 +84,7 @@ impl ToolSet {
         Some(BuildError::new(Reason::ReservedToolName, message))
     }
 
-    /// What is wrong with each tool, and with their names.
+    /// Returns the problems of all tools and their names.
     pub(crate) fn check(&self) -> Vec<BuildError> {
         let mut problems = Vec::new();
         let mut native: BTreeMap<String, &str> = BTreeMap::new();
@@ -120,7 +120,7 @@ impl FromIterator<Tool> for ToolSet {
     }
 }
 
-/// Whether programs can write `tool/name`.
+/// Returns whether programs can write `tool/name`.
 fn is_tool_name(name: &str) -> bool {
     let mut chars = name.chars();
     name.len() <= 128

@@ -1,4 +1,4 @@
-//! Tools without code of the host: an answer that is always the same, or a program that makes it.
+//! Tools without host code: a constant answer, or a program that computes it.
 
 use super::{Body, Tool, ToolKind};
 use crate::definition::{BuildError, Reason};
@@ -8,7 +8,7 @@ use ptc_runtime::{Failure, Frozen, Grants, Program, Runtime, ToolAnswer, ToolArg
 use serde_json::Value;
 
 impl Tool {
-    /// A tool that always gives this answer.
+    /// Makes a tool that always gives this answer.
     ///
     /// ```
     /// use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
@@ -30,14 +30,13 @@ impl Tool {
         Ok(Tool::always(name, frozen))
     }
 
-    /// The same from data that is shared.
+    /// Makes a tool that always gives this answer, from shared data.
     pub fn always(name: impl Into<String>, answer: Frozen) -> Tool {
         let body = move |_: &ToolArgs, _: &super::ToolCtx| Ok(ToolAnswer::Frozen(answer.clone()));
         Tool::of(name, ToolKind::Plain(Body::blocking(body)))
     }
 
-    /// A tool whose answer a program makes: arguments are its data, and it has no tools of its own. `(fail "why")`
-    /// is the tool's error.
+    /// Makes a tool from a program that has no tools. Arguments are its data; `(fail "why")` is the tool's error.
     ///
     /// ```
     /// use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
@@ -55,7 +54,7 @@ impl Tool {
         };
         let runtime = Runtime::with_core(ptc_preludes::core())
             .map_err(|error| broken(format!("cannot be compiled: {}", error.message)))?;
-        // Callers may leave arguments out, and the program tells so by nil.
+        // Callers may omit arguments, which the program then reads as nil.
         let runtime = runtime.strict_data(false);
         let program = runtime.compile(source).map_err(|failure| {
             let told: Vec<String> = failure
@@ -86,12 +85,12 @@ fn answer(
     let run = runtime.start_with(program, &grants).map_err(refused)?;
     let outcome = run.finish().map_err(refused)?;
     let datum = outcome.datum().map_err(ToolError::new)?;
-    // As code of the host would answer: with data that JSON has, if it can be said so.
+    // Like answers of host code: JSON data, where possible.
     let plain = datum_to_json(&datum).ok().and_then(|json| json_to_datum(&json).ok());
     Ok(ToolAnswer::Datum(plain.unwrap_or(datum)))
 }
 
-/// What `(fail v)` was given, or what went wrong.
+/// Converts a failure to the tool's error: the value of `(fail v)`, or the description of the failure.
 fn refused(failure: Failure) -> ToolError {
     let said = failure.value.as_ref().and_then(|value: &Datum| datum_to_json(value).ok());
     match said {

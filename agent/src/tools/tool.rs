@@ -1,4 +1,4 @@
-//! The definition of a tool, and what is behind it.
+//! Definitions of tools and their kinds.
 
 use super::export::ExportTool;
 use super::values::{Body, Effect, Expose, LlmRef, NativePreview, Validator, Visibility};
@@ -13,44 +13,43 @@ use std::fmt;
 /// A tool of an agent. Methods with the name of an option set it.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// What programs call it by.
+    /// Name by which programs call the tool.
     pub name: String,
-    /// What is behind it.
+    /// Kind of the tool: the code or model that answers.
     pub kind: ToolKind,
-    /// What it takes and gives; None if it says nothing of itself.
+    /// Signature; None if the tool does not state one.
     pub signature: Option<Signature>,
-    /// One line for models.
+    /// One-line description for models.
     pub description: Option<String>,
-    /// Whether a call that was made before is answered from memory.
+    /// Flag: repeated calls are answered from the cache.
     pub cache: bool,
-    /// Who may call it; the output mode decides if unset.
+    /// Callers of the tool; depends on the agent's output if unset.
     pub expose: Option<Expose>,
-    /// What a model sees of a result it asked for itself.
+    /// Preview of results that a model requested itself.
     pub native_result: Option<NativePreview>,
-    /// Whether programs and models know of it.
+    /// Visibility to programs and models.
     pub visibility: Visibility,
-    /// The preludes it is for, if it is private and for some only.
+    /// Preludes that the tool is kept for, if it is private to some.
     pub private_to: Vec<PreludeId>,
-    /// How strictly its arguments and answers are checked, if other than the agent's.
+    /// Strictness of checks on arguments and answers, if other than the agent's.
     pub validation: Option<Validation>,
-    /// Milliseconds until a call is given up.
+    /// Time limit of a call, in milliseconds.
     pub timeout: Option<u64>,
-    /// What a call changes.
+    /// Effect of a call.
     pub effect: Effect,
-    /// Answers that are larger are not kept.
+    /// Maximum bytes of cached answers.
     pub max_cached_bytes: Option<u64>,
-    /// Whether it is given keys as the program spells them.
+    /// Flag: keys are passed as the program spells them.
     pub(crate) is_verbatim: bool,
-    /// JSON Schema of its arguments as a server gives it, which may say more than a signature can. Whoever is behind the
-    /// tool holds arguments against it.
+    /// JSON Schema of the arguments from a server, which checks them. It may say more than a signature can.
     pub(crate) input_schema: Option<Value>,
-    /// A signature that could not be read; told when the agent is built.
+    /// Error of an unreadable signature, reported when the agent is built.
     pub(super) bad_signature: Option<SignatureError>,
-    /// Whether it came along with the agent, and is made anew when the agent is.
+    /// Flag: the tool is built in, and made anew whenever the agent is.
     pub(crate) is_builtin: bool,
 }
 
-/// What is behind a tool.
+/// Kind of a tool: the code or model that answers its calls.
 #[derive(Clone, Debug)]
 pub enum ToolKind {
     /// Code of the host.
@@ -63,31 +62,31 @@ pub enum ToolKind {
     SelfAgent,
     /// A function that a prelude exports.
     Export(ExportTool),
-    /// Nothing: it can be read about, not called.
+    /// No code: the tool is described but cannot be called.
     Described,
 }
 
 /// A question to a model, as a tool: classification, judgement.
 #[derive(Clone)]
 pub struct LlmTool {
-    /// The question, with placeholders for the arguments.
+    /// Question, with placeholders for the arguments.
     pub prompt: Template,
-    /// What it takes and gives.
+    /// Signature of the tool.
     pub signature: Option<Signature>,
-    /// What the model answers with, if other than the signature says.
+    /// Signature of the model's answer, if other than the tool's.
     pub json_signature: Option<Signature>,
-    /// Which model.
+    /// Model to ask.
     pub llm: LlmRef,
-    /// One line for the models that call it.
+    /// One-line description for the models that call it.
     pub description: Option<String>,
-    /// A PTC-Lisp program that makes the result from the answer.
+    /// PTC-Lisp program that computes the result from the answer.
     pub response_template: Option<String>,
-    /// May refuse arguments.
+    /// Function that may refuse arguments.
     pub validator: Option<Validator>,
 }
 
 impl LlmTool {
-    /// A question with a contract. The placeholders must be parameters.
+    /// Returns a question with a contract. The placeholders must be parameters.
     ///
     /// ```
     /// use ptc_agent::tools::{LlmTool, Tool};
@@ -119,21 +118,21 @@ impl LlmTool {
         Ok(tool)
     }
 
-    /// Which model is asked.
+    /// Sets the model to ask.
     #[must_use]
     pub fn llm(mut self, llm: impl Into<LlmRef>) -> LlmTool {
         self.llm = llm.into();
         self
     }
 
-    /// One line for the models that call it.
+    /// Sets the one-line description for the models that call it.
     #[must_use]
     pub fn description(mut self, text: impl Into<String>) -> LlmTool {
         self.description = Some(text.into());
         self
     }
 
-    /// Every placeholder must be a parameter; parameters without one reach the model as data.
+    /// Checks that every placeholder is a parameter; parameters without a placeholder reach the model as data.
     pub(crate) fn check(&self, name: &str, signature: Option<&Signature>) -> Result<(), BuildError> {
         let Some(signature) = signature else {
             let message = format!("the tool `{name}` asks a model, so it needs a signature for the answer");

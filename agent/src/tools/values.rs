@@ -1,4 +1,4 @@
-//! Values of the options of tools, and the code of the host behind them.
+//! Values of tool options, and host code behind tools.
 
 use ptc_bytecode::Datum;
 use ptc_model::{Callback, Client, LlmError, LlmRequest, LlmResponse, Model};
@@ -8,32 +8,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Which of the two ways a call came in.
+/// Layer that a call came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// From a model, through its provider.
+    /// A model, through its provider.
     Native,
-    /// From a program.
+    /// A program.
     PtcLisp,
 }
 
-/// What a tool learns about the call besides its arguments.
+/// Information on a call, besides its arguments.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolCtx {
-    /// How many agents are above the one that calls.
+    /// Number of agents above the calling one.
     pub depth: u32,
-    /// When an answer is of no use any more.
+    /// Time after which an answer is useless.
     pub deadline: Option<Instant>,
-    /// Fires when the mission is cancelled.
+    /// Signal that fires when the mission is cancelled.
     pub cancel: Cancel,
-    /// Which way the call came in.
+    /// Layer that the call came from.
     pub layer: Layer,
 }
 
 impl ToolCtx {
-    /// Of a call from a program at depth 0, without a deadline.
+    /// Returns the context of a call from a program at depth 0, without a deadline.
     pub fn new() -> ToolCtx {
         ToolCtx { depth: 0, deadline: None, cancel: Cancel::new(), layer: Layer::PtcLisp }
     }
@@ -48,33 +48,33 @@ impl Default for ToolCtx {
 type Blocking = dyn Fn(&ToolArgs, &ToolCtx) -> Result<ToolAnswer, ToolError> + Send + Sync;
 type Waiting = dyn Fn(ToolArgs, ToolCtx) -> ToolFuture + Send + Sync;
 
-/// Code of the host.
+/// Code of the host behind a tool.
 #[derive(Clone)]
 pub struct Body(ToolBody);
 
-/// How the code of a [`Body`] is called.
+/// Blocking or async code of a [`Body`].
 #[derive(Clone)]
 pub enum ToolBody {
-    /// Blocks while it works.
+    /// Code that blocks while it works.
     Blocking(Arc<Blocking>),
-    /// Gives a future.
+    /// Code that returns a future.
     Async(Arc<Waiting>),
 }
 
 impl Body {
-    /// From a closure that blocks.
+    /// Wraps a closure that blocks.
     pub fn blocking(
         body: impl Fn(&ToolArgs, &ToolCtx) -> Result<ToolAnswer, ToolError> + Send + Sync + 'static,
     ) -> Body {
         Body(ToolBody::Blocking(Arc::new(body)))
     }
 
-    /// From a closure that gives a future.
+    /// Wraps a closure that returns a future.
     pub fn waiting(body: impl Fn(ToolArgs, ToolCtx) -> ToolFuture + Send + Sync + 'static) -> Body {
         Body(ToolBody::Async(Arc::new(body)))
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn get(&self) -> &ToolBody {
         &self.0
     }
@@ -86,7 +86,7 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Which model answers. Files name one; in code, a model or a closure will do.
+/// Reference to a model. Files give a name; code may also give a model or a closure.
 ///
 /// ```
 /// use ptc_model::{LlmRequest, Scripted};
@@ -100,17 +100,17 @@ impl fmt::Debug for Body {
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum LlmRef {
-    /// The one of the agent that calls.
+    /// Model of the calling agent.
     #[default]
     Caller,
-    /// A name in the registry, or `provider:model`.
+    /// Name in the registry, or `provider:model`.
     Name(String),
-    /// This one.
+    /// A given model.
     Client(Client),
 }
 
 impl LlmRef {
-    /// This model.
+    /// Refers to a given model.
     pub fn client(model: impl Model + 'static) -> LlmRef {
         LlmRef::Client(Client::new(model))
     }
@@ -122,7 +122,7 @@ impl From<Client> for LlmRef {
     }
 }
 
-/// A closure that may block.
+/// Refers to a closure, which may block.
 impl<F, T> From<F> for LlmRef
 where
     F: Fn(&LlmRequest) -> Result<T, LlmError> + Send + Sync + 'static,
@@ -155,10 +155,10 @@ impl From<LlmRef> for String {
     }
 }
 
-/// Looks at the arguments of a question before it is asked; the error says why not.
+/// Function that checks the arguments of a question before it is asked; the error says why it is not.
 pub type Validator = Arc<dyn Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync>;
 
-/// Who may call a tool.
+/// Layers that may call a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expose {
@@ -166,42 +166,42 @@ pub enum Expose {
     Native,
     /// Programs.
     PtcLisp,
-    /// Both.
+    /// Models and programs.
     Both,
 }
 
 impl Expose {
-    /// Whether models are offered the tool.
+    /// Returns whether models are offered the tool.
     pub fn is_native(self) -> bool {
         matches!(self, Expose::Native | Expose::Both)
     }
 
-    /// Whether programs may call it.
+    /// Returns whether programs may call the tool.
     pub fn is_in_programs(self) -> bool {
         matches!(self, Expose::PtcLisp | Expose::Both)
     }
 }
 
-/// Makes what a model sees of a result.
+/// Function that makes the preview of a result.
 pub type PreviewFn = Arc<dyn Fn(&Datum) -> Result<serde_json::Value, serde_json::Error> + Send + Sync>;
 
-/// What a model sees of a result it asked for itself, while programs have all of it.
+/// Preview of results that a model requested itself, while programs have the whole.
 #[derive(Clone)]
 pub enum NativePreview {
     /// Counts, keys and types; no values.
     Metadata,
-    /// The first rows.
+    /// First rows.
     Rows {
-        /// How many.
+        /// Number of rows.
         limit: usize,
     },
-    /// What this makes of the result.
+    /// Result of this function.
     Custom(PreviewFn),
 }
 
 impl NativePreview {
-    /// What this function makes of the whole result: anything that serialises as a map. What it is called with and for
-    /// which tool it does not know; a closure may.
+    /// Makes previews with this function of the whole result, which returns anything that serialises as a map. It does
+    /// not get the arguments or the tool; a closure may capture them.
     ///
     /// ```
     /// use ptc_agent::tools::{Expose, NativePreview, Tool};
@@ -223,26 +223,26 @@ impl fmt::Debug for NativePreview {
     }
 }
 
-/// Whether programs and models know of a tool.
+/// Visibility of a tool to programs and models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
-    /// They do.
+    /// Programs and models know of the tool.
     #[default]
     Public,
-    /// Only exports of preludes that name it may call it.
+    /// Only exports of preludes that name the tool may call it.
     Private,
 }
 
-/// What a call changes.
+/// Effect of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Nothing.
+    /// Reads only.
     Read,
-    /// Something outside.
+    /// Changes something outside.
     Write,
-    /// Nobody said.
+    /// Unknown, because the tool does not state it.
     #[default]
     Unknown,
 }
@@ -258,7 +258,7 @@ impl From<Effect> for ptc_bytecode::Effects {
 }
 
 impl Effect {
-    /// As records spell it.
+    /// Returns the name used in records.
     pub fn name(self) -> &'static str {
         match self {
             Effect::Read => "read",

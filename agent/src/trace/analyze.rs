@@ -1,4 +1,4 @@
-//! Questions about a trace.
+//! Analysis of traces.
 
 use super::read::{Loaded, Problems};
 use super::tree::{build, failed};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A trace that was read, with the traces of the agents below.
+/// A trace with the traces of the agents below, ready for queries.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, Analyzer, Kind, start_memory_sink};
@@ -35,116 +35,116 @@ pub struct Analyzer {
     problems: Problems,
 }
 
-/// What a trace comes to.
+/// Summary of a trace.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// Traces: missions.
+    /// Number of traces, one per mission.
     pub traces: usize,
-    /// Agents that are not the same.
+    /// Number of distinct agents.
     pub agents: usize,
-    /// From the first event to the last.
+    /// Milliseconds from the first event to the last.
     pub duration_ms: u64,
-    /// How the first mission ended.
+    /// Status of the first mission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Turns.
+    /// Number of turns.
     pub turns: usize,
-    /// Turns that failed.
+    /// Number of failed turns.
     pub failed_turns: usize,
-    /// Requests to models.
+    /// Number of requests to models.
     pub llm_requests: usize,
-    /// Milliseconds that models took, side by side ones each.
+    /// Milliseconds spent in models; concurrent requests count each.
     pub llm_ms: u64,
-    /// Calls of tools.
+    /// Number of tool calls.
     pub tool_calls: usize,
-    /// Milliseconds that tools took, side by side ones each.
+    /// Milliseconds spent in tools; concurrent calls count each.
     pub tool_ms: u64,
-    /// What models cost.
+    /// Token counts and cost of all models.
     pub tokens: Tokens,
-    /// By model.
+    /// Usage by model.
     pub models: BTreeMap<String, ModelUse>,
-    /// By tool.
+    /// Usage by tool.
     pub tools: BTreeMap<String, ToolUse>,
-    /// Events that the trace should have and has not.
+    /// Number of events that the trace lacks.
     pub missing_events: u64,
-    /// Events that were too large.
+    /// Number of events that were too large.
     pub omitted_events: usize,
 }
 
-/// How much a model was asked.
+/// Usage of one model.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct ModelUse {
-    /// Requests.
+    /// Number of requests.
     pub requests: usize,
-    /// Of these: failed.
+    /// Number of failed requests.
     pub errors: usize,
-    /// Milliseconds.
+    /// Total milliseconds.
     pub ms: u64,
-    /// What it cost.
+    /// Token counts and cost.
     pub tokens: Tokens,
 }
 
-/// How much a tool was called.
+/// Usage of one tool.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ToolUse {
-    /// Calls.
+    /// Number of calls.
     pub calls: usize,
-    /// Of these: failed.
+    /// Number of failed calls.
     pub errors: usize,
-    /// Of these: answered from the cache.
+    /// Number of calls answered from the cache.
     pub cached: usize,
-    /// Milliseconds.
+    /// Total milliseconds.
     pub ms: u64,
 }
 
-/// One row of a timeline.
+/// Row of a timeline.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimelineRow<'a> {
-    /// Since the trace began.
+    /// Time since the trace began.
     pub offset: Duration,
-    /// The span.
+    /// Span of the row.
     pub span: &'a Span,
 }
 
 impl Analyzer {
-    /// Reads a file, with the files of the agents below beside it; or all files of a folder. Lines that are broken are
-    /// left out, and told by [`problems`](Analyzer::problems); a file without any event is an error.
+    /// Reads a file, with the files of the agents below next to it, or all files of a folder. Broken lines are skipped
+    /// and reported by [`problems`](Analyzer::problems); a file without any event is an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Analyzer, ReadError> {
         Ok(Analyzer::from(Loaded::open(path.as_ref())?))
     }
 
-    /// Reads text, which messages call by this name.
+    /// Reads text; messages refer to it by this name.
     pub fn parse(text: &[u8], name: &str) -> Result<Analyzer, ReadError> {
         Ok(Analyzer::from(Loaded::text(text, name)?))
     }
 
-    /// Of events that are at hand.
+    /// Analyses events in memory.
     pub fn of(mut events: Vec<Event>) -> Analyzer {
         events.sort_by_key(|event| (event.at, event.trace_id, event.seq));
         Analyzer { events, ..Analyzer::default() }
     }
 
-    /// All events, oldest first.
+    /// Returns all events, oldest first.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// The files that were read.
+    /// Returns the files that were read.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// What could not be read.
+    /// Returns the lines that could not be read.
     pub fn problems(&self) -> &Problems {
         &self.problems
     }
 
-    /// The events that are wanted.
+    /// Returns the wanted events.
     pub fn filter(&self, wanted: impl Fn(&Event) -> bool) -> Vec<&Event> {
         self.events.iter().filter(|event| wanted(event)).collect()
     }
 
-    /// What it comes to.
+    /// Returns the summary of the trace.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary { missing_events: self.missing(), ..Summary::default() };
         let traces: BTreeSet<TraceId> = self.events.iter().map(|event| event.trace_id).collect();
@@ -156,7 +156,7 @@ impl Analyzer {
         }
         let root = self.filter(|event| event.kind.ends_run() && event.depth == 0);
         summary.status = root.first().and_then(|event| event.status.clone());
-        // Where calls are told, they tell more than starts and stops of tools.
+        // Call records say more than the starts and stops of tools, so they win.
         let calls: BTreeSet<TraceId> =
             self.filter(|event| event.kind == Kind::ToolCall).iter().map(|event| event.trace_id).collect();
         for event in &self.events {
@@ -165,7 +165,7 @@ impl Analyzer {
         summary
     }
 
-    /// How many events are missing in between.
+    /// Returns the number of missing events.
     fn missing(&self) -> u64 {
         let mut traces: HashMap<TraceId, (u64, u64)> = HashMap::new();
         for event in &self.events {
@@ -176,12 +176,12 @@ impl Analyzer {
         traces.values().map(|(most, count)| most.saturating_sub(*count)).fold(0, u64::saturating_add)
     }
 
-    /// What happened inside of what.
+    /// Builds the tree of spans.
     pub fn build_tree(&self) -> Tree {
         build(&self.events)
     }
 
-    /// The spans that took longest, longest first; missions and turns, which only wait for others, are left out.
+    /// Returns the slowest spans, slowest first; missions and turns, which mostly wait, are left out.
     pub fn slowest<'t>(&self, tree: &'t Tree, most: usize) -> Vec<&'t Span> {
         let works = |span: &&Span| !matches!(span.kind, SpanKind::Run | SpanKind::Turn | SpanKind::Other);
         let mut spans: Vec<&Span> = tree.spans.iter().filter(works).collect();
@@ -190,7 +190,7 @@ impl Analyzer {
         spans
     }
 
-    /// The spans in the order in which they began.
+    /// Returns the spans in the order in which they began.
     pub fn timeline<'t>(&self, tree: &'t Tree) -> Vec<TimelineRow<'t>> {
         let mut spans: Vec<&Span> = tree.spans.iter().collect();
         spans.sort_by_key(|span| span.start);
@@ -199,31 +199,31 @@ impl Analyzer {
         spans.into_iter().map(|span| TimelineRow { offset: offset(span), span }).collect()
     }
 
-    /// The turns of everything, oldest first.
+    /// Returns all turns, oldest first.
     pub fn turns(&self) -> Vec<TurnRecord> {
         turns(&self.events)
     }
 
-    /// The sessions and agents whose turns are here, in the order in which they began.
+    /// Returns the sessions and agents of these turns, in the order in which they began.
     pub fn sessions(&self) -> Vec<SessionRecord> {
         sessions(&self.turns())
     }
 
-    /// The turns of one session or agent.
+    /// Returns the turns of one session or agent.
     pub fn session_turns(&self, session_id: &str) -> Vec<TurnRecord> {
         let mut turns = self.turns();
         turns.retain(|turn| turn.session_id == session_id);
         turns
     }
 
-    /// The turns that ran a program.
+    /// Returns the turns that ran a program.
     pub fn programs(&self) -> Vec<TurnRecord> {
         let mut turns = self.turns();
         turns.retain(|turn| turn.program.is_some());
         turns
     }
 
-    /// For `chrome://tracing`, Perfetto and Speedscope.
+    /// Exports the trace for `chrome://tracing`, Perfetto and Speedscope.
     pub fn export_chrome_trace(&self) -> serde_json::Value {
         chrome::export(&self.build_tree())
     }

@@ -1,16 +1,17 @@
-//! The tree in the format of Chrome's trace viewer, which Perfetto and Speedscope read too.
+//! Export to the format of Chrome's trace viewer, which Perfetto and Speedscope read too.
 
 use super::{Span, Timestamp, Tree};
 use serde_json::{Value, json};
 
-/// Beyond these, spans may overlap: nobody looks at so many, and finding a free lane takes time.
+/// Maximum number of lanes. Further spans may overlap: nobody looks at so many, and finding a free lane takes time.
 const MAX_LANES: usize = 500;
 
-/// Viewers nest what is in one lane by time, so spans that overlap without one holding the other get lanes of their own.
+/// Exports the tree. Viewers nest spans of one lane by time, so overlapping spans of which neither contains the other
+/// get lanes of their own.
 pub(super) fn export(tree: &Tree) -> Value {
     let began = tree.spans.iter().map(|span| span.start).min().unwrap_or_default();
     let mut lanes = vec![0usize; tree.spans.len()];
-    // When the last span in a lane that a parent's children use ends.
+    // End of the last span in each lane used by a parent's children.
     let mut ends: Vec<i64> = Vec::new();
     let mut place = |at: usize, wanted: usize, lanes: &mut Vec<usize>| {
         let start = micros(began, tree.spans[at].start);
@@ -32,7 +33,7 @@ pub(super) fn export(tree: &Tree) -> Value {
         for child in &span.children {
             let start = micros(began, tree.spans[*child].start);
             if start >= free {
-                // After its brothers: inside its parent.
+                // The span fits behind its siblings, in its parent's lane.
                 lanes[*child] = lanes[at];
                 free = start.saturating_add(took(&tree.spans[*child]));
             } else {

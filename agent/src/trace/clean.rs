@@ -1,14 +1,14 @@
-//! What leaves through an event, without what must not leave.
+//! Redaction of events.
 
 use super::Event;
 use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Values nested deeper are left out.
+/// Maximum nesting of values; deeper ones are left out.
 const MAX_DEPTH: u32 = 100;
 
-/// Every string of the event without firewalled values, and every firewalled key without its value.
+/// Removes firewalled values from every string of the event, and the values of firewalled keys.
 pub(super) fn redact(event: &mut Event, secrets: &mut Secrets) {
     let mut pass = Pass { hide_all: secrets.overflowed(), secrets };
     event.data = pass.map(std::mem::take(&mut event.data), 0);
@@ -24,7 +24,7 @@ pub(super) fn redact(event: &mut Event, secrets: &mut Secrets) {
 
 struct Pass<'a> {
     secrets: &'a mut Secrets,
-    /// There were more secrets than can be looked for: no text of data can be trusted.
+    /// Flag: there were more secrets than can be searched for, so no text of data can be trusted.
     hide_all: bool,
 }
 
@@ -55,7 +55,7 @@ impl Pass<'_> {
         }
     }
 
-    /// None if nothing is to be changed.
+    /// Redacts a text; None if nothing changes.
     fn text(&mut self, text: &str) -> Option<String> {
         let clean = (!self.secrets.is_empty()).then(|| self.secrets.redact(text))?;
         (clean != text).then_some(clean)

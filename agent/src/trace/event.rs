@@ -1,4 +1,4 @@
-//! What happens in a mission, one by one.
+//! Events of missions.
 
 use super::{SpanId, Timestamp, TraceId};
 use ptc_model::Tokens;
@@ -9,24 +9,24 @@ use std::time::Duration;
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident = $name:literal $(or $alias:literal)?;)*) => {
-        /// What happened.
+        /// The kind of an event.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Kind {
             $($(#[doc = $doc])* $kind,)*
         }
 
         impl Kind {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: &[Kind] = &[$(Kind::$kind,)*];
 
-            /// As it is written in traces.
+            /// Returns the name used in traces.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $name,)*
                 }
             }
 
-            /// Another name that subscribers may ask for.
+            /// Returns the alternative name that subscribers may use.
             pub fn alias(self) -> Option<&'static str> {
                 match self {
                     $($(Kind::$kind => Some($alias),)?)*
@@ -40,66 +40,66 @@ macro_rules! kinds {
 kinds! {
     /// A mission begins. Data: `context`, `prompt`.
     RunStart = "run.start" or "mission_start";
-    /// It ends. Data: `status`, `return` or `fail`, `usage`.
+    /// A mission ends. Data: `status`, `return` or `fail`, `usage`.
     RunStop = "run.stop" or "mission_stop";
-    /// It ends with an error of ours or of the host. Data: `kind`, `reason`.
+    /// A mission ends with an internal error or an error of the host. Data: `kind`, `reason`.
     RunException = "run.exception";
     /// A turn begins. Data: `type`, `tools_count`, perhaps `attempt` and `remaining`.
     TurnStart = "turn.start" or "turn_start";
-    /// It ends. Data: `type`, `success`, `program` or `raw_response`, `result_preview`, `prints`.
+    /// A turn ends. Data: `type`, `success`, `program` or `raw_response`, `result_preview`, `prints`.
     TurnStop = "turn.stop" or "turn_stop";
-    /// A model is asked. Data: `messages` that are new, on the first turn `system_prompt`; `request_hash`.
+    /// A model is asked. Data: new `messages`, on the first turn `system_prompt`; `request_hash`.
     LlmStart = "llm.start";
-    /// It answers. Data: `response`, or `error`.
+    /// A model replies. Data: `response`, or `error`.
     LlmStop = "llm.stop";
     /// A tool begins. Data: `args`.
     ToolStart = "tool.start";
-    /// It ends. Data: `result`, perhaps `child_trace_id`.
+    /// A tool ends. Data: `result`, perhaps `child_trace_id`.
     ToolStop = "tool.stop";
-    /// It fails. Data: `error`.
+    /// A tool fails. Data: `error`.
     ToolException = "tool.exception";
-    /// A call of a tool, from a model or a program, also one that was answered from the cache.
+    /// A tool call from a model or a program, including those answered from the cache.
     ToolCall = "tool.call";
     /// `pmap` begins. Data: `count`.
     PmapStart = "pmap.start";
-    /// It ends. Data: `count`, `success_count`, `error_count`, `child_trace_ids`.
+    /// `pmap` ends. Data: `count`, `success_count`, `error_count`, `child_trace_ids`.
     PmapStop = "pmap.stop";
     /// `pcalls` begins.
     PcallsStart = "pcalls.start";
-    /// It ends.
+    /// `pcalls` ends.
     PcallsStop = "pcalls.stop";
     /// Old messages are left out of the next request.
     CompactionTriggered = "compaction.triggered";
     /// A compiled agent begins.
     CompiledStart = "compiled.execute.start";
-    /// It ends.
+    /// A compiled agent ends.
     CompiledStop = "compiled.execute.stop";
-    /// It fails.
+    /// A compiled agent fails.
     CompiledException = "compiled.execute.exception";
-    /// A value did not fit, and went on all the same. Data: `path`, `message`, `tool`.
+    /// A value did not fit and was let through. Data: `path`, `message`, `tool`.
     ValidationWarning = "validation.warning";
     /// The record of one turn, of an agent or of a session.
     Turn = "turn";
-    /// What the agent is. Once per trace, before its other events.
+    /// The description of the agent, once per trace and before its other events.
     AgentConfig = "agent.config";
     /// The first event of a trace.
     TraceStart = "trace.start";
     /// The last event of a trace.
     TraceStop = "trace.stop";
-    /// In place of events that were too large, or too many at once.
+    /// Placeholder for events that were too large, or too many at once.
     EventOmitted = "trace.event_omitted";
-    /// Text of a reply as it arrives. Data: `text`, or `restart` where the reply begins anew. Live.
+    /// Text of a reply as it arrives. Data: `text`, or `restart` if the reply begins anew. Live.
     LlmPiece = "llm.piece";
     /// A program is about to run. Data: `program`. Live.
     Program = "program";
-    /// A program has ended, and printed something. Data: `prints`. Live.
+    /// A program has ended after printing something. Data: `prints`. Live.
     Prints = "prints";
-    /// The model is told what came of its turn. Data: `text`. Live.
+    /// The model gets feedback on its turn. Data: `text`. Live.
     Feedback = "feedback";
 }
 
 impl Kind {
-    /// The kind of this name, or of this other name.
+    /// Returns the kind of this name or alternative name.
     ///
     /// ```
     /// use ptc_agent::trace::Kind;
@@ -111,23 +111,23 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name || kind.alias() == Some(name))
     }
 
-    /// Whether a mission is over with it, one way or the other.
+    /// Returns whether the event ends a mission, with or without success.
     pub fn ends_run(self) -> bool {
         matches!(self, Kind::RunStop | Kind::RunException)
     }
 
-    /// True for events that only matter while they happen, since others say the same later. They go to subscribers that
-    /// [are live](Subscriber::is_live), and are in no file.
+    /// Returns whether the event only matters while it happens, since later events repeat its content. Live events go
+    /// to [live subscribers](Subscriber::is_live), and are in no file.
     pub fn is_live(self) -> bool {
         matches!(self, Kind::LlmPiece | Kind::Program | Kind::Prints | Kind::Feedback)
     }
 
-    /// Whether a span begins with it.
+    /// Returns whether a span begins with the event.
     pub fn begins(self) -> bool {
         self.name().ends_with(".start")
     }
 
-    /// Whether a span ends with it.
+    /// Returns whether a span ends with the event.
     pub fn ends(self) -> bool {
         self.name().ends_with(".stop") || self.name().ends_with(".exception")
     }
@@ -139,58 +139,58 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One event.
+/// Event of a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// What happened.
+    /// Kind of event.
     pub kind: Kind,
-    /// In which trace.
+    /// Id of the trace.
     pub trace_id: TraceId,
-    /// Which of its trace it is, from 0. A live event has the number of the one behind it.
+    /// Number of the event in its trace, from 0. A live event has the number of the next stored one.
     pub seq: u64,
-    /// In which span.
+    /// Span of the event.
     pub span: SpanId,
-    /// The span around that one; for the first span of an agent below, a span of the trace above.
+    /// Parent of the span; for the first span of an agent below, a span of the trace above.
     pub parent: Option<SpanId>,
-    /// The agent.
+    /// Name of the agent.
     pub agent_name: Option<Arc<str>>,
-    /// What the agent is known by.
+    /// Id of the agent.
     pub agent_id: Arc<str>,
-    /// How many agents are above it.
+    /// Number of agents above it.
     pub depth: u32,
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
-    /// In which turn, from 1.
+    /// Number of the turn, from 1.
     pub turn: Option<u32>,
-    /// How long it took; for the end of a span and for a call, since the span began unless told otherwise.
+    /// Duration, for the end of a span and for a call; measured from the beginning of the span unless set.
     pub duration: Option<Duration>,
-    /// What it cost.
+    /// Token counts and cost.
     pub tokens: Option<Tokens>,
-    /// Which tool.
+    /// Name of the tool.
     pub tool_name: Option<String>,
-    /// Which model.
+    /// Name of the model.
     pub model: Option<String>,
-    /// How it ended: `ok`, `error`, or a reason.
+    /// Status at the end: `ok`, `error`, or a reason.
     pub status: Option<String>,
-    /// Everything else.
+    /// All other data.
     pub data: Map<String, Value>,
 }
 
 impl Event {
-    /// Puts something into `data`.
+    /// Sets an entry of `data`.
     pub fn put(&mut self, key: &str, value: impl Into<Value>) {
         self.data.insert(key.to_string(), value.into());
     }
 }
 
-/// Is told every event, in order per trace, on the thread of the run: be quick. One that panics is not called again,
-/// and the run goes on.
+/// A receiver of events, called in order per trace, on the thread of the run: it must be quick. A subscriber that
+/// panics is not called again, and the run goes on.
 pub trait Subscriber: Send + Sync {
-    /// One event.
+    /// Receives an event.
     fn event(&self, event: &Event);
 
-    /// True for a subscriber that watches while the mission runs and is told [live events](Kind::is_live), too. Models are
-    /// then asked for replies in pieces.
+    /// Returns whether the subscriber watches the running mission and also gets [live events](Kind::is_live). Models
+    /// are then asked for replies in pieces.
     fn is_live(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Traces in files: one line of JSON per event.
+//! Traces in files: one JSON line per event.
 
 use super::line::{MAX_LINE, to_line};
 use super::{Event, Kind, Subscriber, TraceId};
@@ -12,20 +12,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TryS
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Events and bytes that may wait for the disk.
+/// Maximum events, and maximum bytes of them, that wait for the disk.
 const MAX_WAITING: usize = 1000;
 const MAX_WAITING_BYTES: usize = 64 << 20;
-/// Files that are open at one time.
+/// Maximum number of open files.
 const MAX_OPEN: usize = 64;
-/// How long a run waits once for a disk that does not keep up, and how long the end waits for what is left.
+/// Maximum wait of a run for a slow disk, and of the end for the remaining events.
 const PATIENCE: Duration = Duration::from_millis(100);
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Writes traces to files, on a thread of its own. The first mission goes to the file that was named; other missions
-/// and the agents below have files of their own beside it, `NAME-<trace id>.jsonl`.
+/// Writer of traces to files, on a thread of its own. The first mission goes to the named file; further missions and
+/// agents below get files of their own next to it, `NAME-<trace id>.jsonl`.
 ///
-/// Nothing here fails a run: what cannot be written is counted, and told by [`finish`](JsonLines::finish). Clones write
-/// to the same files.
+/// Write errors never fail a run: [`finish`](JsonLines::finish) reports them. Clones write to the same files.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, JsonLines, Kind, Tracer};
@@ -47,7 +46,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(10);
 pub struct JsonLines(Arc<Shared>);
 
 struct Shared {
-    /// None when it is finished.
+    /// Channel to the writer; None after the end.
     to: Mutex<Option<SyncSender<Line>>>,
     done: Mutex<Option<Receiver<()>>>,
     counts: Arc<Counts>,
@@ -58,7 +57,7 @@ struct Counts {
     waiting_bytes: AtomicUsize,
     written: AtomicU64,
     dropped: AtomicU64,
-    /// The disk did not keep up: nobody waits for it until it does.
+    /// Flag: the disk was too slow, so runs do not wait for it until it has caught up.
     slow: AtomicBool,
     error: Mutex<Option<String>>,
     files: Mutex<Vec<PathBuf>>,
@@ -70,29 +69,29 @@ struct Line {
     last: bool,
 }
 
-/// What came of writing.
+/// Report on the writing of traces.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WriteReport {
-    /// The files, in the order in which they were begun.
+    /// Files, in the order in which they were begun.
     pub files: Vec<PathBuf>,
-    /// Events that were written.
+    /// Number of events written.
     pub events: u64,
-    /// Events that were not.
+    /// Number of events dropped.
     pub dropped: u64,
-    /// The first thing that went wrong.
+    /// First error.
     pub error: Option<String>,
 }
 
 impl JsonLines {
-    /// Writes to this file, which is made anew, and to files beside it. What a trace holds is for its user: new files are
-    /// readable by nobody else.
+    /// Writes to this file, which is truncated, and to files next to it. Traces are private to their user: new files
+    /// are readable by nobody else.
     pub fn create(path: impl AsRef<Path>) -> io::Result<JsonLines> {
         let path = path.as_ref();
         let file = files::private().write(true).create(true).truncate(true).open(path)?;
         Ok(JsonLines::start(Names::Beside(path.to_path_buf()), Some(file)))
     }
 
-    /// Writes each trace to a file of its own in this folder, which is made if it is not there: `<trace id>.jsonl`.
+    /// Writes each trace to a file of its own in this folder, creating the folder as needed: `<trace id>.jsonl`.
     pub fn in_folder(folder: impl AsRef<Path>) -> io::Result<JsonLines> {
         files::make_private_folder(folder.as_ref())?;
         Ok(JsonLines::start(Names::In(folder.as_ref().to_path_buf()), None))
@@ -116,7 +115,7 @@ impl JsonLines {
         JsonLines(Arc::new(Shared { to: Mutex::new(to), done: Mutex::new(Some(done)), counts }))
     }
 
-    /// Waits until everything is written, and says what came of it. Later events are dropped.
+    /// Waits until everything is written, and reports on it. Later events are dropped.
     pub fn finish(&self) -> WriteReport {
         self.0.close();
         let counts = &self.0.counts;
@@ -179,7 +178,7 @@ impl Counts {
 impl Shared {
     fn close(&self) {
         lock(&self.to).take();
-        // A disk that hangs must not keep the process.
+        // A hanging disk must not keep the process alive.
         if let Some(done) = lock(&self.done).take()
             && done.recv_timeout(LAST_PATIENCE) == Err(RecvTimeoutError::Timeout)
         {
@@ -194,16 +193,16 @@ impl Drop for Shared {
     }
 }
 
-/// What files are called.
+/// Naming of files.
 enum Names {
-    /// The first trace has this name, the others one beside it.
+    /// The first trace has this name, others have names next to it.
     Beside(PathBuf),
-    /// Each has its id for a name.
+    /// Each trace has its id for a name, in this folder.
     In(PathBuf),
 }
 
-/// `run.jsonl` for the first, `run-<trace id>.jsonl` for the others. The name of one of the others gives the same
-/// names.
+/// Returns the file of a further trace: `run-<trace id>.jsonl` next to `run.jsonl`. Given one of those further files,
+/// returns a name of the same series.
 pub(super) fn beside(path: &Path, trace: TraceId) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let stem = match stem.rsplit_once('-') {
@@ -215,7 +214,7 @@ pub(super) fn beside(path: &Path, trace: TraceId) -> PathBuf {
 
 struct Writer {
     names: Names,
-    /// The file of the first trace.
+    /// File of the first trace.
     first: Option<File>,
     open: HashMap<TraceId, BufWriter<File>>,
     known: HashMap<TraceId, PathBuf>,
@@ -229,7 +228,7 @@ impl Writer {
                 Ok(line) => line,
                 Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => {
-                    // Somebody may be reading along.
+                    // The file may be read meanwhile, so it should not lag behind an idle writer.
                     self.flush();
                     match from.recv() {
                         Ok(line) => line,

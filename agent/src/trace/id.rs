@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of a trace: one mission, without the agents below it. 32 hex digits.
+/// Id of a trace: one mission, without the agents below it. 32 hex digits.
 ///
 /// ```
 /// use ptc_agent::trace::TraceId;
@@ -14,8 +14,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct TraceId(pub u128);
 
-/// The name of a span: something that takes time within a trace. 8 hex digits, and unique among all traces of a
-/// tracer.
+/// Id of a span: an activity within a trace. 8 hex digits, unique among all traces of a tracer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct SpanId(pub u32);
 
@@ -31,7 +30,7 @@ impl fmt::Display for SpanId {
     }
 }
 
-/// A text that is no id.
+/// Error: the text is not an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoId;
 
@@ -43,7 +42,7 @@ impl fmt::Display for NoId {
 
 impl std::error::Error for NoId {}
 
-/// Signs and other lengths are refused: an id becomes part of the name of a file.
+/// Checks for hex digits. Signs and other lengths are refused, because an id becomes part of a file name.
 fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

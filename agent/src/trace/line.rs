@@ -1,4 +1,4 @@
-//! Events as lines of JSON, and back.
+//! Conversion of events to JSON lines, and back.
 
 use super::{Event, Kind, SpanId, Timestamp, TraceId};
 use ptc_model::Tokens;
@@ -6,22 +6,22 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The version of the format.
+/// Version of the format.
 pub const SCHEMA_VERSION: u64 = 2;
-/// A line has at most this many bytes.
+/// Maximum bytes of a line.
 pub const MAX_LINE: usize = 1 << 20;
-/// A string, a list and a map have at most this many bytes, items and entries.
+/// Maximum bytes of a string, and maximum items of a list or entries of a map.
 const MAX_STRING: usize = 64 << 10;
 const MAX_ITEMS: usize = 100;
-/// Readers of JSON refuse what is nested deeper than 128.
+/// Maximum nesting. JSON readers refuse more than 128 levels.
 const MAX_DEPTH: u32 = 100;
 
-/// What is kept whole: without it a run cannot be played again.
+/// Returns whether a field is kept whole, because replays need it.
 fn is_whole(kind: Kind, key: &str) -> bool {
     matches!(key, "system_prompt" | "response" | "replay") || kind == Kind::ToolCall && key == "result"
 }
 
-/// What stands beside `data`, not in it.
+/// Fields of `data` that are written next to it.
 const LIFTED_OF_START: &[&str] = &["trace_kind", "producer", "trace_label", "query", "parent_trace_id"];
 const LIFTED_OF_TURN: &[&str] = &["driver", "session_id", "attempt", "committed"];
 
@@ -33,8 +33,8 @@ fn lifted(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// The event as one line, without a line break. Long strings, lists and maps are cut. One that is still too long
-/// loses what only a replay needs, then everything.
+/// Returns the event as one line, without a line break. Long strings, lists and maps are cut. If the line is still too
+/// long, it loses the data that only replays need, and then all data.
 pub fn to_line(event: &Event) -> String {
     let mut data = shorter_data(event);
     let line = line_of(event, &data);
@@ -96,11 +96,11 @@ fn line_of(event: &Event, data: &Map<String, Value>) -> String {
     if !rest.is_empty() {
         put("data", Value::Object(rest));
     }
-    // A map with text keys can always be written.
+    // A map with string keys always serialises.
     serde_json::to_string(&line).unwrap_or_default()
 }
 
-/// Whole milliseconds if they are, else with microseconds.
+/// Returns milliseconds: as an integer if they are whole, else with microseconds.
 fn millis(duration: Duration) -> Value {
     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     if micros % 1000 == 0 { json!(micros / 1000) } else { json!(micros as f64 / 1000.0) }
@@ -142,7 +142,7 @@ fn shorter(value: &Value, depth: u32) -> Value {
     }
 }
 
-/// The whole value, unless it is nested too deep.
+/// Returns the whole value, except for parts nested too deep.
 fn flat(value: &Value, depth: u32) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => "…".into(),
@@ -154,22 +154,22 @@ fn flat(value: &Value, depth: u32) -> Value {
     }
 }
 
-/// The beginning of a text that is too long, and how much is missing.
+/// Cuts a text that is too long, with a note on the missing part; None if it is short enough.
 fn cut(text: &str) -> Option<String> {
     let keep = text.floor_char_boundary(MAX_STRING);
     (keep < text.len()).then(|| format!("{}…(+{} bytes)", &text[..keep], text.len() - keep))
 }
 
-/// Why a line is no event.
+/// Reason why a line is not an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum NoEvent {
-    /// An event that this version does not know; those are passed over.
+    /// The kind of event is unknown to this version; such lines are skipped.
     Unknown(String),
-    /// It is broken.
+    /// The line is broken.
     Broken(String),
 }
 
-/// The event of a line. Fields that are not known are left out.
+/// Parses the event of a line. Unknown fields are dropped.
 pub(super) fn from_line(line: &str) -> Result<Event, NoEvent> {
     let broken = |why: &str| NoEvent::Broken(why.to_string());
     let value: Value =

@@ -1,4 +1,4 @@
-//! Recorded turns as tools, for the prelude `log`: programs look at what agents and sessions did before.
+//! Recorded turns as tools for the prelude `log`: programs look at earlier turns of agents and sessions.
 
 use super::{Analyzer, SessionRecord, TurnRecord};
 use ptc_runtime::{Effects, ToolArgs, ToolError, Tools};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The tools, in the order of the reference.
+/// Names of the tools, in the order of the reference.
 pub const LOG_TOOLS: [&str; 4] = ["log_sessions", "log_turns", "log_programs", "log_tool_calls"];
 
-/// Items of a page, if not said otherwise, and at most.
+/// Default and maximum number of items on a page.
 const LIMIT: usize = 20;
 const MAX_LIMIT: usize = 100;
 
-/// The turns of a trace, for programs. They are read once: a log that goes on growing is another one.
+/// Recorded turns of a trace, for programs. Read once: later additions to the trace are not seen.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, Analyzer, Kind, TurnLog, start_memory_sink};
@@ -41,7 +41,7 @@ struct Recorded {
     sessions: Vec<SessionRecord>,
 }
 
-/// What is asked for.
+/// Arguments of the tools.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Query {
@@ -54,7 +54,7 @@ struct Query {
     limit: Option<i64>,
 }
 
-/// A cursor comes back as text, but a number is understood too.
+/// Position of a page. Programs pass it back as text, but numbers are accepted too.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Cursor {
@@ -63,13 +63,13 @@ enum Cursor {
 }
 
 impl TurnLog {
-    /// The turns of this trace.
+    /// Returns the log of this trace.
     pub fn new(trace: &Analyzer) -> TurnLog {
         TurnLog(Arc::new(Recorded { turns: trace.turns(), sessions: trace.sessions() }))
     }
 
     /// Grants the tools `log_sessions`, `log_turns`, `log_programs` and `log_tool_calls`, which only read. The error
-    /// names one that is granted already.
+    /// names a tool that is granted already.
     pub fn grant(&self, tools: Tools) -> Result<Tools, String> {
         if let Some(name) = LOG_TOOLS.iter().find(|name| tools.grants(name)) {
             return Err(format!("the tool `{name}` is granted already; that name belongs to the log"));
@@ -90,7 +90,7 @@ impl TurnLog {
     }
 }
 
-/// The part of a list that is asked for.
+/// Returns the requested page of a list.
 fn page(items: Vec<Value>, query: &Query) -> Result<Value, ToolError> {
     let limit = match query.limit {
         None => LIMIT,

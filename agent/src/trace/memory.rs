@@ -1,14 +1,14 @@
-//! Traces in memory: the last events, as many as fit.
+//! Traces in memory: the latest events, as many as fit.
 
 use super::line::to_line;
 use super::{Event, Subscriber};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many bytes events may have together, measured as lines of a file.
+/// Default maximum bytes of all events, measured as lines of a file.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Keeps the last events, up to 8 MiB of them; older ones go. Clones are the same memory.
+/// Sink that keeps the latest events, up to 8 MiB of them, and drops older ones. Clones share their memory.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, Kind, MemorySink, Tracer};
@@ -35,12 +35,12 @@ impl Default for MemorySink {
 }
 
 impl MemorySink {
-    /// Empty, for 8 MiB.
+    /// Returns an empty sink for 8 MiB.
     pub fn new() -> MemorySink {
         MemorySink::default()
     }
 
-    /// Empty, for this many bytes.
+    /// Returns an empty sink for this many bytes.
     pub fn with_bytes(most: usize) -> MemorySink {
         MemorySink(Arc::new(Mutex::new(Ring { lines: VecDeque::new(), bytes: 0, most, forgotten: 0 })))
     }
@@ -49,22 +49,22 @@ impl MemorySink {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The events there are, oldest first.
+    /// Returns the kept events, oldest first.
     pub fn events(&self) -> Vec<Event> {
         self.ring().lines.iter().map(|(_, event)| event.clone()).collect()
     }
 
-    /// The same as lines of a file.
+    /// Returns the kept events as lines of a file, oldest first.
     pub fn lines(&self) -> Vec<String> {
         self.ring().lines.iter().map(|(_, event)| to_line(event)).collect()
     }
 
-    /// How many events had to go.
+    /// Returns the number of dropped events.
     pub fn forgotten(&self) -> u64 {
         self.ring().forgotten
     }
 
-    /// Forgets everything.
+    /// Drops all events.
     pub fn clear(&self) {
         let mut ring = self.ring();
         ring.lines.clear();
@@ -76,7 +76,7 @@ impl Subscriber for MemorySink {
     fn event(&self, event: &Event) {
         let line = to_line(event);
         let bytes = line.len();
-        // What a file would hold: nothing in memory is larger than its line.
+        // Kept as a file would hold it, so that no event in memory is larger than its line.
         let Ok(event) = super::line::from_line(&line) else { return };
         let mut ring = self.ring();
         ring.bytes += bytes;

@@ -1,4 +1,4 @@
-//! Missions as spans and metrics of OpenTelemetry, by its conventions for generative AI.
+//! Missions as OpenTelemetry spans and metrics, by its conventions for generative AI.
 
 use super::spans::{Open, begins, ends, failure};
 use super::{Event, Kind, Subscriber, Timestamp};
@@ -8,8 +8,8 @@ use opentelemetry::{Context, KeyValue};
 use serde_json::{Value, json};
 use std::time::SystemTime;
 
-/// Makes a span of each mission (`invoke_agent`), request (`chat`), tool (`execute_tool`) and turn. Agents below are
-/// in the same trace as the ones that called them. Prompts, programs and results are only in them if the host
+/// Subscriber that makes a span of each mission (`invoke_agent`), request (`chat`), tool (`execute_tool`) and turn.
+/// Agents below are in the same trace as their callers. Prompts, programs and results are only included if the host
 /// asks for [`content`](OpenTelemetry::content).
 ///
 /// ```
@@ -21,7 +21,7 @@ use std::time::SystemTime;
 pub struct OpenTelemetry<T> {
     tracer: T,
     open: Open<Context>,
-    /// Where missions begin: inside of what the host has open.
+    /// Parent of the missions: the span that the host has open.
     root: Context,
     meters: Option<Meters>,
     content: bool,
@@ -36,7 +36,7 @@ impl<T: OtelTracer> OpenTelemetry<T>
 where
     T::Span: Send + Sync + 'static,
 {
-    /// Spans of this tracer, below the span that is current now.
+    /// Emits spans to this tracer, below the span that is current now.
     pub fn new(tracer: T) -> OpenTelemetry<T> {
         OpenTelemetry {
             tracer,
@@ -47,7 +47,7 @@ where
         }
     }
 
-    /// Measures too: how long requests take, and how many tokens they cost.
+    /// Also emits metrics: durations and token counts of requests.
     #[must_use]
     pub fn metrics(mut self, meter: &Meter) -> OpenTelemetry<T> {
         let duration = meter
@@ -68,7 +68,7 @@ where
         self
     }
 
-    /// Whether messages, arguments and results are in the spans.
+    /// Sets whether spans include messages, arguments and results.
     #[must_use]
     pub fn content(mut self, content: bool) -> OpenTelemetry<T> {
         self.content = content;
@@ -156,7 +156,7 @@ where
     }
 }
 
-/// The operation, what it is done to, and whether it leaves the process.
+/// Returns the operation, its object, and the kind of span.
 fn operation(event: &Event) -> (Option<&'static str>, Option<&str>, SpanKind) {
     match event.kind {
         Kind::RunStart | Kind::RunStop | Kind::RunException => {
@@ -173,7 +173,7 @@ fn operation(event: &Event) -> (Option<&'static str>, Option<&str>, SpanKind) {
     }
 }
 
-/// What is known from the start.
+/// Returns the attributes known at the start.
 fn described(event: &Event) -> Vec<KeyValue> {
     let mut attributes = Vec::new();
     let mut put = |key: &'static str, value: Option<String>| {
@@ -191,7 +191,7 @@ fn described(event: &Event) -> Vec<KeyValue> {
     attributes
 }
 
-/// The provider in a name such as `anthropic:haiku`, as the conventions call it.
+/// Returns the provider in a name such as `anthropic:haiku`, by the conventions' name for it.
 fn provider(model: &str) -> Option<String> {
     let (provider, _) = model.split_once(':')?;
     Some(
@@ -205,7 +205,7 @@ fn provider(model: &str) -> Option<String> {
     )
 }
 
-/// What is known at the end.
+/// Returns the attributes known at the end.
 fn outcome(event: &Event) -> Vec<KeyValue> {
     let mut attributes = Vec::new();
     if let Some(tokens) = event.tokens {
@@ -233,7 +233,7 @@ fn outcome(event: &Event) -> Vec<KeyValue> {
     attributes
 }
 
-/// What was said, as the conventions write it.
+/// Returns messages and other content, in the form of the conventions.
 fn said(event: &Event) -> Vec<KeyValue> {
     let written = |(key, value): (&String, &Value)| {
         let (name, value) = match key.as_str() {

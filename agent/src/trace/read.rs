@@ -1,4 +1,4 @@
-//! Traces from files, which anybody may have written.
+//! Reading of trace files, whose content is untrusted.
 
 use super::file::beside;
 use super::line::{NoEvent, from_line};
@@ -8,14 +8,14 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Bytes and files that are read at most, and bytes of one line.
+/// Maximum bytes and files that are read.
 const MAX_BYTES: u64 = 128 << 20;
 const MAX_FILES: usize = 10_000;
 const MAX_LINE: usize = 8 << 20;
-/// How many broken lines are told.
+/// Maximum number of broken lines reported.
 const MAX_PROBLEMS: usize = 20;
 
-/// A trace that cannot be read at all.
+/// Error: a trace cannot be read at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError(pub(super) String);
 
@@ -27,7 +27,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What files hold.
+/// Content of trace files.
 #[derive(Default)]
 pub(super) struct Loaded {
     pub(super) events: Vec<Event>,
@@ -36,14 +36,14 @@ pub(super) struct Loaded {
     bytes: u64,
 }
 
-/// Lines that could not be read. The others can be.
+/// Lines that could not be read, while the others were.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Problems {
-    /// The first of them, with file and line.
+    /// Descriptions of the first ones, with file and line.
     pub told: Vec<String>,
-    /// How many there are.
+    /// Number of broken lines.
     pub broken_lines: u64,
-    /// How many lines have events that this version does not know.
+    /// Number of lines with events unknown to this version.
     pub unknown_events: u64,
 }
 
@@ -56,7 +56,7 @@ impl Problems {
 }
 
 impl Loaded {
-    /// A file with the files of the agents below, or all files of a folder.
+    /// Reads a file with the files of the agents below, or all files of a folder.
     pub(super) fn open(path: &Path) -> Result<Loaded, ReadError> {
         let mut loaded = Loaded::default();
         let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
@@ -74,14 +74,14 @@ impl Loaded {
         loaded.checked(path)
     }
 
-    /// Text that is no file.
+    /// Reads text that is not a file.
     pub(super) fn text(text: &[u8], name: &str) -> Result<Loaded, ReadError> {
         let mut loaded = Loaded::default();
         loaded.lines(text, name);
         loaded.checked(Path::new(name))
     }
 
-    /// Something must have been readable.
+    /// Fails if no event was readable; sorts the events.
     fn checked(mut self, path: &Path) -> Result<Loaded, ReadError> {
         if self.events.is_empty() {
             let why = match self.problems.told.first() {
@@ -96,9 +96,11 @@ impl Loaded {
         Ok(self)
     }
 
-    /// The traces that this one began: by what they are called, and by the ids it names.
+    /// Reads the traces that this one began: found by file name, and by the ids that its events name.
     fn below(&mut self, path: &Path) -> Result<(), ReadError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // One spelling for each file: `t.jsonl` and `./t.jsonl` would be read as two.
+        let path = &folder.join(path.file_name().unwrap_or_default());
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let named = |name: &str| {
             let id = name.strip_suffix(".jsonl").and_then(|name| name.strip_prefix(&stem)?.strip_prefix('-'));
@@ -120,7 +122,7 @@ impl Loaded {
                 looked += 1;
             }
             let Some(next) = waiting.pop_front() else { return Ok(()) };
-            // One that cannot be read is a gap, not the end.
+            // An unreadable file below is a gap, not the end.
             if let Err(error) = self.file(&next) {
                 self.problems.tell(error.0);
             }
@@ -129,7 +131,7 @@ impl Loaded {
 
     fn file(&mut self, path: &Path) -> Result<(), ReadError> {
         let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-        // A pipe would be waited for, and a device never ends.
+        // Opening a pipe would block, and a device never ends.
         if !about.is_file() {
             return Err(ReadError(format!("{} is no file", path.display())));
         }
@@ -173,14 +175,14 @@ fn unreadable(path: &Path, error: &std::io::Error) -> ReadError {
     ReadError(format!("cannot read {}: {error}", path.display()))
 }
 
-/// The traces that an event names as begun by it.
+/// Returns the traces that an event names as begun by it.
 fn children(event: &Event) -> impl Iterator<Item = TraceId> + '_ {
     let one = event.data.get("child_trace_id").into_iter();
     let many = event.data.get("child_trace_ids").and_then(Value::as_array).into_iter().flatten();
     one.chain(many).filter_map(|id| id.as_str()?.parse().ok())
 }
 
-/// The files of a folder that end with `.jsonl`, in the order of their names.
+/// Returns the `.jsonl` files of a folder, sorted by name.
 fn files_of(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, ReadError> {
     let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     let mut files: Vec<PathBuf> = entries

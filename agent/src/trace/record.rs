@@ -1,4 +1,4 @@
-//! The short ways to a trace.
+//! Shortcuts for recording traces.
 
 use super::{JsonLines, MemorySink, Tracer, WriteReport};
 use std::io;
@@ -10,7 +10,7 @@ pub struct Recording {
     tracer: Tracer,
 }
 
-/// Begins to write a trace to this file.
+/// Starts writing a trace to this file.
 ///
 /// ```
 /// use ptc_agent::trace::{self, AgentLabel, Kind};
@@ -30,7 +30,7 @@ pub fn start(path: impl AsRef<Path>) -> io::Result<Recording> {
 }
 
 impl Recording {
-    /// What missions are given, to be in the trace.
+    /// Returns the tracer to pass to missions.
     pub fn tracer(&self) -> Tracer {
         self.tracer.clone()
     }
@@ -41,7 +41,7 @@ impl Recording {
     }
 }
 
-/// Writes a trace of what a function does.
+/// Writes a trace of the missions in a function.
 ///
 /// ```
 /// use ptc_agent::trace::{self, AgentLabel, Kind};
@@ -63,7 +63,7 @@ pub fn with_trace<T>(path: impl AsRef<Path>, f: impl FnOnce(Tracer) -> T) -> io:
     Ok((value, recording.stop()))
 }
 
-/// A tracer whose events stay in memory.
+/// Returns a tracer whose events stay in memory.
 ///
 /// ```
 /// let (tracer, memory) = ptc_agent::trace::start_memory_sink();

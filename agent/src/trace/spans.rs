@@ -1,11 +1,11 @@
-//! Spans of others, opened and closed as events come.
+//! Spans of other systems, opened and closed as events arrive.
 
 use super::{Event, Kind, SpanId, TraceId};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What is open, by trace and span.
+/// Open spans, by trace and span id.
 pub(super) struct Open<T>(Mutex<HashMap<(TraceId, SpanId), T>>);
 
 impl<T> Default for Open<T> {
@@ -19,7 +19,7 @@ impl<T: Clone> Open<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is around an event: of its own trace, or of the one above.
+    /// Returns the span around that of an event: in its own trace, or in the one above.
     pub(super) fn around(&self, event: &Event) -> Option<T> {
         let parent = event.parent?;
         let above = event.data.get("parent_trace_id").and_then(Value::as_str).and_then(|id| id.parse().ok());
@@ -31,7 +31,7 @@ impl<T: Clone> Open<T> {
         self.map().insert((event.trace_id, event.span), span);
     }
 
-    /// The span an event is in.
+    /// Returns the span of an event.
     pub(super) fn here(&self, event: &Event) -> Option<T> {
         self.map().get(&(event.trace_id, event.span)).cloned()
     }
@@ -40,23 +40,23 @@ impl<T: Clone> Open<T> {
         self.map().remove(&(event.trace_id, event.span))
     }
 
-    /// What a trace that is over left open.
+    /// Removes the spans that a finished trace left open.
     pub(super) fn rest(&self, trace: TraceId) -> Vec<T> {
         self.map().extract_if(|(of, _), _| *of == trace).map(|(_, span)| span).collect()
     }
 }
 
-/// Whether a span of others begins with an event.
+/// Returns whether an event begins a span.
 pub(super) fn begins(event: &Event) -> bool {
     event.kind.begins() && event.kind != Kind::TraceStart
 }
 
-/// Whether it ends with it.
+/// Returns whether an event ends a span.
 pub(super) fn ends(event: &Event) -> bool {
     event.kind.ends() && event.kind != Kind::TraceStop
 }
 
-/// Why something failed: a reason if there is one, and a text.
+/// Returns the failure of an event: a reason, if there is one, and a text.
 pub(super) fn failure(event: &Event) -> Option<(String, String)> {
     if !super::tree::failed(event) {
         return None;

@@ -1,4 +1,4 @@
-//! Where events are emitted, and who gets them.
+//! Emission of events to subscribers.
 
 use super::clean::redact;
 use super::{Event, Kind, SpanId, Subscriber, Timestamp, TraceId};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Who gets the events of missions. Without subscribers it is off, and costs nothing. Clones share the count of spans.
+/// The subscribers to events of missions. Without any it is off, and costs nothing. Clones share the counter of spans.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, Event, Kind, Tracer};
@@ -23,24 +23,24 @@ use std::time::{Duration, Instant};
 pub struct Tracer {
     subscribers: Vec<Arc<Slot>>,
     source: Arc<Source>,
-    /// What the host says of its traces: in `trace.start`.
+    /// Label that the host gives its traces, recorded in `trace.start`.
     label: Option<Arc<str>>,
     metadata: Arc<Map<String, Value>>,
 }
 
 struct Slot {
     subscriber: Box<dyn Subscriber>,
-    /// It panicked once.
+    /// Flag: the subscriber panicked, and is not called again.
     broken: AtomicBool,
 }
 
 impl Tracer {
-    /// A tracer without subscribers.
+    /// Returns a tracer without subscribers.
     pub fn new() -> Tracer {
         Tracer::default()
     }
 
-    /// The same with one more subscriber.
+    /// Adds a subscriber.
     #[must_use]
     pub fn with(mut self, subscriber: impl Subscriber + 'static) -> Tracer {
         let slot = Slot { subscriber: Box::new(subscriber), broken: AtomicBool::new(false) };
@@ -48,7 +48,7 @@ impl Tracer {
         self
     }
 
-    /// Calls a function for the events of one kind, by either of its names. A name that no kind has is an error.
+    /// Adds a function that is called for one kind of events, by either of its names. An unknown name is an error.
     ///
     /// ```
     /// use ptc_agent::trace::Tracer;
@@ -68,40 +68,39 @@ impl Tracer {
         Ok(self.with(OfKind { kind, f }))
     }
 
-    /// What traces are called, in their first event.
+    /// Sets the label of traces, recorded in their first event.
     #[must_use]
     pub fn label(mut self, label: impl Into<Arc<str>>) -> Tracer {
         self.label = Some(label.into());
         self
     }
 
-    /// What the host wants to have in the first event of each trace.
+    /// Sets metadata of the host, recorded in the first event of each trace.
     #[must_use]
     pub fn metadata(mut self, metadata: Map<String, Value>) -> Tracer {
         self.metadata = Arc::new(metadata);
         self
     }
 
-    /// Whether anybody listens.
+    /// Returns whether there are subscribers.
     pub fn is_on(&self) -> bool {
         !self.subscribers.is_empty()
     }
 
-    /// True if anybody watches while missions run.
+    /// Returns whether a subscriber wants live events.
     fn is_live(&self) -> bool {
         self.subscribers.iter().any(|slot| slot.subscriber.is_live())
     }
 
-    /// A clock that goes a millisecond further whenever it is read, and ids that count from 1: the same run gives the
-    /// same trace. Branches that run side by side still come in any order.
+    /// Uses a clock that advances a millisecond per reading, and ids that count from 1: equal runs give equal traces.
+    /// Events of parallel branches may still come in any order.
     #[must_use]
     pub fn deterministic(mut self) -> Tracer {
         self.source = Arc::new(Source::deterministic());
         self
     }
 
-    /// The scope of a mission at the root. `secrets` are what must not appear; None for an agent that says
-    /// `trace_firewalled`.
+    /// Returns the scope of a root mission. `secrets` are redacted; None for agents with the option `trace_firewalled`.
     pub fn mission(&self, agent: AgentLabel, secrets: Option<SharedSecrets>) -> Scope {
         self.mission_below(agent, secrets, None)
     }
@@ -145,7 +144,7 @@ impl Tracer {
     }
 }
 
-/// A subscriber to one kind of events.
+/// Subscriber to one kind of events.
 struct OfKind<F> {
     kind: Kind,
     f: F,
@@ -169,23 +168,23 @@ impl std::fmt::Debug for Tracer {
     }
 }
 
-/// Who a mission belongs to.
+/// Identity of the agent whose mission is traced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AgentLabel {
-    /// Its name.
+    /// Name of the agent.
     pub name: Option<Arc<str>>,
-    /// What it is known by: [`agent_id`](crate::definition::agent_id).
+    /// Id of the agent: see [`agent_id`](crate::definition::agent_id).
     pub id: Arc<str>,
 }
 
 impl AgentLabel {
-    /// A label.
+    /// Returns the label of an agent.
     pub fn new(name: Option<&str>, id: &str) -> AgentLabel {
         AgentLabel { name: name.map(Arc::from), id: Arc::from(id) }
     }
 }
 
-/// A span: where events are emitted. Cheap to clone, and crosses threads.
+/// A span in which events are emitted. Cheap to clone, and crosses threads.
 #[derive(Clone)]
 pub struct Scope(Option<Arc<Span>>);
 
@@ -194,15 +193,15 @@ struct Span {
     id: SpanId,
     parent: Option<SpanId>,
     began: Timestamp,
-    /// The turn it is in.
+    /// Turn of the span.
     turn: Option<u32>,
 }
 
-/// One trace. It ends when nobody can emit into it any more.
+/// Trace of one mission. Ends when the last scope that can emit into it is dropped.
 struct Mission {
     tracer: Tracer,
     trace_id: TraceId,
-    /// The trace above.
+    /// Id of the trace above.
     above: Option<TraceId>,
     agent: AgentLabel,
     depth: u32,
@@ -214,7 +213,7 @@ struct Mission {
     root_parent: Option<SpanId>,
 }
 
-/// What comes before the first event.
+/// Data for the events before the first one.
 #[derive(Default)]
 struct Opening {
     done: bool,
@@ -223,43 +222,43 @@ struct Opening {
 }
 
 impl Scope {
-    /// A scope in which nothing is emitted.
+    /// Returns a scope that emits nothing.
     pub fn off() -> Scope {
         Scope(None)
     }
 
-    /// Whether anybody listens.
+    /// Returns whether anybody listens.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// True if anybody gets [live events](Kind::is_live).
+    /// Returns whether anybody gets [live events](Kind::is_live).
     pub fn is_live(&self) -> bool {
         self.0.as_ref().is_some_and(|span| span.mission.tracer.is_live())
     }
 
-    /// The trace; zeros if nobody listens.
+    /// Returns the id of the trace; zeros if nobody listens.
     pub fn trace_id(&self) -> TraceId {
         self.0.as_ref().map_or(TraceId::default(), |span| span.mission.trace_id)
     }
 
-    /// The trace above, for an agent that another one called.
+    /// Returns the id of the trace above, for an agent that another one called.
     pub fn parent_trace_id(&self) -> Option<TraceId> {
         self.0.as_ref().and_then(|span| span.mission.above)
     }
 
-    /// The span; zeros if nobody listens.
+    /// Returns the id of the span; zeros if nobody listens.
     pub fn span(&self) -> SpanId {
         self.0.as_ref().map_or(SpanId::default(), |span| span.id)
     }
 
-    /// A new span below this one, of the same agent.
+    /// Returns a new span below this one, of the same agent.
     #[must_use]
     pub fn child(&self) -> Scope {
         self.below(self.0.as_ref().and_then(|span| span.turn))
     }
 
-    /// A new span for a turn: what is emitted there and below says in which turn it was.
+    /// Returns a new span for a turn: events in it and below carry the turn's number.
     #[must_use]
     pub fn turn(&self, number: u32) -> Scope {
         self.below(Some(number))
@@ -278,7 +277,7 @@ impl Scope {
         }))
     }
 
-    /// A mission below this span. It has a trace of its own, which names this one as `parent_trace_id`.
+    /// Returns the scope of a mission below this span. Its own trace names this one as `parent_trace_id`.
     #[must_use]
     pub fn mission(&self, agent: AgentLabel, secrets: Option<SharedSecrets>) -> Scope {
         match &self.0 {
@@ -287,7 +286,7 @@ impl Scope {
         }
     }
 
-    /// What the agent is: told once per trace, before its first event. `data` is not called when nobody listens.
+    /// Describes the agent: emitted once per trace, before its first event. `data` is not called if nobody listens.
     pub fn config(&self, data: impl FnOnce() -> Map<String, Value>) {
         let Some(span) = &self.0 else { return };
         let mission = &span.mission;
@@ -302,7 +301,7 @@ impl Scope {
         }
     }
 
-    /// Emits an event. `fill` says what is in it, and is not called when nobody listens.
+    /// Emits an event. `fill` sets its content, and is not called if nobody listens.
     pub fn emit(&self, kind: Kind, fill: impl FnOnce(&mut Event)) {
         let Some(span) = &self.0 else { return };
         if kind.is_live() && !span.mission.tracer.is_live() {
@@ -367,9 +366,9 @@ impl Mission {
         self.finish(event, self.began);
     }
 
-    /// `trace.start` and `agent.config`, before the first event, which says what the trace is about.
+    /// Emits `trace.start` and `agent.config` before the first event, which gives them the subject of the trace.
     fn open(&self, first: Option<&Event>) {
-        // Held until both are sent: another thread must not come in between.
+        // The lock is held until both are sent, so that no other thread comes in between.
         let mut opening = self.opening();
         if std::mem::replace(&mut opening.done, true) {
             return;
@@ -396,11 +395,11 @@ impl Mission {
         }
     }
 
-    /// The last touches, redaction, and out.
+    /// Completes an event, redacts it and sends it to the subscribers.
     fn finish(&self, mut event: Event, began: Timestamp) {
         let source = &self.tracer.source;
         event.at = source.now();
-        // A file has no live events, and would seem to have lost some.
+        // Live events are not in files, so numbering them would look like lost events.
         event.seq = self.seq.fetch_add(u64::from(!event.kind.is_live()), Ordering::Relaxed);
         let told = event.duration.is_some();
         let lasts = event.kind.ends() || event.kind == Kind::ToolCall;
@@ -431,7 +430,7 @@ impl Drop for Mission {
     }
 }
 
-/// Takes out what was measured by a real clock.
+/// Removes times measured by a real clock.
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(map) => map.iter_mut().for_each(|(key, value)| match key.as_str() {
@@ -447,13 +446,13 @@ fn since(began: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(now.duration_since(began)).unwrap_or_default()
 }
 
-/// Where times and ids come from.
+/// Source of times and ids.
 struct Source {
     next_trace: Mutex<fastrand::Rng>,
     next_span: AtomicU32,
-    /// The wall clock at one moment: from there on the steady clock counts, so that no duration is negative.
+    /// Wall clock at one moment. The steady clock counts from there, so that no duration is negative.
     base: (Timestamp, Instant),
-    /// Milliseconds of the clock that only goes on when it is read, and the last trace id.
+    /// Milliseconds of the clock that advances only when read, and the last trace id.
     steps: Option<(AtomicU64, AtomicU64)>,
 }
 
@@ -461,7 +460,7 @@ impl Default for Source {
     fn default() -> Source {
         Source {
             next_trace: Mutex::new(fastrand::Rng::new()),
-            // From anywhere, so that spans of several tracers are rarely called the same.
+            // Random start, so that spans of different tracers rarely share an id.
             next_span: AtomicU32::new(fastrand::u32(1..)),
             base: (Timestamp::now(), Instant::now()),
             steps: None,
@@ -473,7 +472,7 @@ impl Source {
     fn deterministic() -> Source {
         Source {
             next_span: AtomicU32::new(1),
-            // 2030-01-01T00:00:00Z: such a trace is not taken for a real one.
+            // 2030-01-01T00:00:00Z, so that such a trace is not mistaken for a real one.
             base: (Timestamp::new(1_893_456_000, 0).unwrap_or_default(), Instant::now()),
             steps: Some((AtomicU64::new(0), AtomicU64::new(0))),
             ..Source::default()
@@ -502,7 +501,7 @@ impl Source {
 
     fn span_id(&self) -> SpanId {
         match self.next_span.fetch_add(1, Ordering::Relaxed) {
-            // Zeros mean that there is none.
+            // Zero means that there is no span.
             0 => self.span_id(),
             id => SpanId(id),
         }

@@ -5,8 +5,8 @@ use super::{Event, Kind, Subscriber};
 use serde_json::Value;
 use tracing::{Span, field};
 
-/// Makes a span of each mission, turn, request and tool: `run`, `turn`, `llm`, `tool`, `parallel`, with the target
-/// `ptc_agent`. Warnings of validation are events. No prompt, program or result is in them.
+/// Subscriber that makes a span of each mission, turn, request and tool: `run`, `turn`, `llm`, `tool`, `parallel`, with
+/// the target `ptc_agent`. Validation warnings become events. Prompts, programs and results are never included.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, Kind, Tracer, TracingSpans};
@@ -17,7 +17,7 @@ use tracing::{Span, field};
 pub struct TracingSpans(Open<Span>);
 
 impl TracingSpans {
-    /// Nothing is open yet.
+    /// Returns a subscriber without open spans.
     pub fn new() -> TracingSpans {
         TracingSpans::default()
     }

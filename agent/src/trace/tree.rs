@@ -1,4 +1,4 @@
-//! Spans from events: what happened inside of what.
+//! Trees of spans, built from events.
 
 use super::{Event, Kind, SpanId, Timestamp, TraceId};
 use ptc_model::Tokens;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a span is.
+/// The kind of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanKind {
@@ -16,13 +16,13 @@ pub enum SpanKind {
     Turn,
     /// A request to a model.
     Llm,
-    /// A tool.
+    /// A tool call.
     Tool,
     /// `pmap` or `pcalls`.
     Parallel,
     /// A compiled agent.
     Compiled,
-    /// Events that belong to nothing that begins.
+    /// Events outside of any span.
     Other,
 }
 
@@ -39,7 +39,7 @@ impl SpanKind {
         })
     }
 
-    /// As it is written.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             SpanKind::Run => "run",
@@ -56,48 +56,48 @@ impl SpanKind {
 /// A span, with its events.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Span {
-    /// What it is.
+    /// Kind of span.
     pub kind: SpanKind,
-    /// Its trace.
+    /// Id of the trace.
     pub trace_id: TraceId,
-    /// What it is called by.
+    /// Id of the span.
     pub id: SpanId,
-    /// What it is of: an agent, a turn, a model, a tool.
+    /// Name of its agent, turn, model or tool.
     pub name: String,
-    /// When it began.
+    /// Time when the span began.
     pub start: Timestamp,
-    /// How long it took; until its last event if it never ended.
+    /// Duration; until its last event if the span never ended.
     pub duration: Duration,
-    /// Whether an event tells its end.
+    /// Flag: the span's end was recorded.
     pub ended: bool,
-    /// In which turn.
+    /// Number of the turn.
     pub turn: Option<u32>,
-    /// What it cost, without what is below.
+    /// Token counts and cost, without spans below.
     pub tokens: Option<Tokens>,
-    /// How it ended.
+    /// Status at the end.
     pub status: Option<String>,
-    /// Whether that is a failure.
+    /// Flag: the span failed.
     pub failed: bool,
-    /// Its events, as places in those the tree was built from.
+    /// Events of the span, as indexes into those that the tree was built from.
     pub events: Vec<usize>,
-    /// The spans below, in the order in which they began, as places in the tree.
+    /// Spans below, in the order in which they began, as indexes into the tree.
     pub children: Vec<usize>,
-    /// How many spans are above.
+    /// Number of spans above.
     pub depth: u32,
 }
 
-/// All spans. They stand in the order in which a reader meets them: each before the ones below it.
+/// A tree of all spans, in reading order: each before the ones below it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tree {
-    /// The spans.
+    /// Spans, in reading order.
     pub spans: Vec<Span>,
-    /// Those with nothing above.
+    /// Indexes of the spans without a parent.
     pub roots: Vec<usize>,
 }
 
 type Key = (TraceId, SpanId);
 
-/// Builds the tree. A span whose parent is not there, or that is its own ancestor, has nothing above.
+/// Builds the tree. A span whose parent is missing, or that is its own ancestor, becomes a root.
 pub(super) fn build(events: &[Event]) -> Tree {
     let mut places: HashMap<Key, usize> = HashMap::new();
     let mut spans: Vec<Span> = Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn build(events: &[Event]) -> Tree {
     in_order(spans, &parents)
 }
 
-/// Which trace is above which.
+/// Returns the parent of each trace.
 fn traces_above(events: &[Event]) -> HashMap<TraceId, TraceId> {
     events
         .iter()
@@ -144,7 +144,7 @@ fn in_order(spans: Vec<Span>, parents: &[Option<usize>]) -> Tree {
     }
     let mut from: Vec<Option<Span>> = spans.into_iter().map(Some).collect();
     let mut tree = Tree::default();
-    // What is left after the roots goes in circles, and is cut where it begins.
+    // Spans that no root leads to form cycles, which are cut at their first span.
     starts.extend(0..from.len());
     for start in starts {
         let mut waiting: Vec<(usize, Option<usize>)> = vec![(start, None)];
@@ -234,7 +234,7 @@ impl Span {
     }
 }
 
-/// Whether an event tells a failure.
+/// Returns whether an event reports a failure.
 pub(super) fn failed(event: &Event) -> bool {
     let said = event.status.as_deref().is_some_and(|status| !matches!(status, "ok" | "success" | "return"));
     let error = event.data.get("error").is_some_and(|error| !error.is_null() && error != false);

@@ -1,4 +1,4 @@
-//! Many missions at one time.
+//! Many concurrent missions.
 
 use ptc_agent::mission::run_many;
 use ptc_agent::tools::{LlmRef, Tool};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 #[test]
 fn a_thousand_missions_do_not_mix() {
-    // Each mission has a number in its mission text, its data, its definitions and its tools' answers.
+    // Each mission has its number in its mission text, its data, its definitions and its tools' answers.
     let model = Callback::waiting(|request: LlmRequest| async move {
         tokio::time::sleep(Duration::from_millis(fastrand::u64(0..20))).await;
         Ok::<_, ptc_model::LlmError>(match request.turn {

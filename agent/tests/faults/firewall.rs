@@ -1,4 +1,4 @@
-//! A value under a firewalled name is planted wherever data enters a mission. It may come out at one place only:
+//! Leaks of firewalled values: canaries are planted wherever data enters a mission, and may come out at one place only,
 //! the result that the host gets.
 
 use ptc_agent::definition::{PlanItem, PromptParts};
@@ -10,7 +10,7 @@ use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// One per place, so that a leak says where it came from.
+/// Canaries, one per place, so that a leak shows its source.
 const CONTEXT: &str = "canary-context-0001";
 const DEEP: &str = "canary-deep-0002";
 const NUMBER: i64 = 902_174_553_003;
@@ -83,7 +83,7 @@ fn nothing_firewalled_leaves_but_in_the_result() {
         ok(
             "(task \"_hidden\" \"canary-task-0010\") (task \"shown\" {:_v \"canary-task-0010\"}) (step-done \"1\" (str data/_secret)) 1",
         ),
-        // Values a program makes itself.
+        // Values that a program makes itself.
         ok("(def made {:_m \"canary-made-0007\"}) (println (:_m made)) {:copy (:_m made)}"),
         ok("(return {:_out [data/_secret (:_m made) (:_token found)] :n 1})"),
     ]);
@@ -106,7 +106,7 @@ fn nothing_firewalled_leaves_but_in_the_result() {
     assert_eq!(model.left(), 0);
     let requests: Vec<String> =
         model.requests().iter().map(|request: &LlmRequest| serde_json::to_string(request).unwrap()).collect();
-    // Programs that a model wrote are its own words; what it wrote itself is no leak.
+    // Programs repeat the model's own words, so these canaries are no leak there.
     let own = [CHILD, MADE, ARGUMENT, TASK];
     for canary in canaries() {
         for (i, request) in model.requests().iter().enumerate() {
@@ -126,7 +126,7 @@ fn nothing_firewalled_leaves_but_in_the_result() {
             assert!(requests.iter().all(|request| !request.contains(&canary)), "{canary}");
         }
         for event in events.lock().unwrap().iter() {
-            // The words of a model are in its replies and its programs.
+            // A model's own words are in its replies and programs, and in no event of a tool.
             let has_words = !event.kind.name().starts_with("tool.");
             if has_words && own.contains(&canary.as_str()) {
                 continue;

@@ -1,4 +1,4 @@
-//! A process that dies in the middle of a mission, and another that goes on.
+//! A process that dies in the middle of a mission, and another one that resumes it.
 //!
 //! The test starts itself again as a child that aborts in its third turn.
 
@@ -11,7 +11,7 @@ use std::process::Command;
 
 const DIR: &str = "PTC_TEST_KILLED_DIR";
 
-/// Tools that leave a line for each call.
+/// Returns an agent with tools that write a line for each call.
 fn agent(dir: &Path) -> Agent {
     let tool = |name: &'static str, answer: i64| {
         let log = dir.join("calls.log");
@@ -41,7 +41,7 @@ const FIRST: &str = "(def a (tool/first {})) (defn add [x] (+ x a))";
 const SECOND: &str = "```clojure\n{:b (tool/second {})}\n```";
 const THIRD: &str = "(def c (task \"third\" (tool/third {})))";
 
-/// What the child does: two turns, and in the third it dies once the task is done.
+/// Runs the child process: two turns, and in the third it aborts once the task is done.
 #[test]
 fn child() {
     let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else { return };
@@ -68,11 +68,11 @@ fn another_process_goes_on_where_one_was_killed() {
     let calls = || std::fs::read_to_string(dir.path().join("calls.log")).unwrap();
     assert_eq!(calls(), "first\nsecond\nthird\n");
 
-    // The tools of the one that goes on must be the same: they are part of what the agent is told.
+    // The resuming agent needs equal tools: they are part of the prompt.
     let agent = agent(dir.path()).with(|builder| builder.tool(Tool::new("die", |_, _| Ok(0)))).unwrap();
     let model = Scripted::new([
         Reply::from_fn(|request: &LlmRequest| {
-            // What was said before is all there.
+            // The whole earlier conversation is there.
             assert_eq!((request.turn, request.messages.len()), (3, 5));
             Ok(THIRD)
         }),
@@ -107,7 +107,7 @@ fn a_checkpoint_of_another_agent_or_a_damaged_one_is_refused() {
     let step = resumed(&own, dir.path().join("nowhere").as_path()).unwrap_err();
     assert_eq!(step.reason(), "invalid_option");
 
-    // Whatever is changed in the file, it is refused or goes on; nothing panics.
+    // A changed file is refused or works; nothing panics.
     let text = std::fs::read(&file).unwrap();
     let damaged = dir.path().join("damaged.json");
     let machine = text.windows(9).position(|w| w == b"\"machine\"").unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong around a mission, and what must not get out of it.
+//! Faults around a mission, and leaks of firewalled values out of it.
 
 mod crowd;
 mod firewall;

@@ -87,6 +87,6 @@ async fn missions_can_be_waited_for_from_inside_of_a_runtime() {
     let model = Scripted::new(["(return 1)", "(return 2)"]);
     let agent = agent().build().unwrap();
     assert_eq!(run_async(&agent, &with(&model)).await.unwrap().get::<i64>().unwrap(), 1);
-    // Blocking would be a panic if it were done on this thread.
+    // Inside a runtime, blocking on this thread would panic.
     assert_eq!(run(&agent, &with(&model)).unwrap().get::<i64>().unwrap(), 2);
 }

@@ -1,5 +1,5 @@
-//! A firewalled image is planted wherever data enters a mission, in every mode. Its bytes may come out at one place only: the
-//! result that the host gets.
+//! Leaks of firewalled images: they are planted wherever data enters a mission, in every mode. Their bytes may come out
+//! at one place only, the result that the host gets.
 
 use ptc_agent::definition::Transport;
 use ptc_agent::tools::{Expose, LlmRef, NativePreview, Tool};
@@ -9,16 +9,16 @@ use ptc_model::{LlmResponse, Output, Part, Reply, Scripted, ToolCall};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// A picture whose bytes, in base64, stand nowhere else.
+/// Returns a picture whose base64 occurs nowhere else.
 fn secret(n: u8) -> Part {
     let bytes: Vec<u8> = (0..300_u32).map(|i| (i * 7919 + u32::from(n) * 104_729 >> 3) as u8).collect();
     Part::image("image/png", &bytes)
 }
 
-/// One per place: in the data, in what a tool answers, in what it answers a model, in what an agent below returns.
+/// Image numbers by place: in the data, in a tool's answer, in its answer to a model, in the result of an agent below.
 const PLACES: [u8; 4] = [1, 2, 3, 4];
 
-/// Pieces of each, as they would stand in texts: of its base64 and of its size.
+/// Returns pieces of each image as texts would show them: of its base64 and of its size.
 fn pieces() -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for n in PLACES {
@@ -43,7 +43,7 @@ fn tools(builder: AgentBuilder) -> AgentBuilder {
         .tool(both(Tool::new("photo", |_, _| {
             Ok(json!({"n": 1, "_it": secret(2), "list": [{"_it": secret(2)}]}))
         })))
-        // It gives back as public what it was given, and what the data has under a firewalled name.
+        // Answers publicly with its arguments, and with the data's image that is firewalled there.
         .tool(both(Tool::new("echo", |args, _| Ok(json!({"got": args.json()?, "it": secret(1)})))))
         .tool(both(
             Tool::new("rows", |_, _| Ok(vec![json!({"_it": secret(3)}), json!({"_it": secret(3)})]))
@@ -55,7 +55,7 @@ fn tools(builder: AgentBuilder) -> AgentBuilder {
         .turn_budget(60)
 }
 
-/// Runs a mission and looks for the images in everything that a model or a log was told.
+/// Runs a mission and searches everything that a model or a log got for the images.
 fn told_nothing(agent: &Agent, replies: Vec<Reply>) -> Step {
     let model = Scripted::new(replies);
     let events: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -83,12 +83,12 @@ fn told_nothing(agent: &Agent, replies: Vec<Reply>) -> Step {
     step
 }
 
-/// What programs do with the images.
+/// Returns programs that use the images.
 fn programs() -> Vec<&'static str> {
     vec![
         "(println data/_photo data/open data/list) (prn data/_photo) {:it data/_photo :all [data/open data/list]}",
         "(def kept data/_photo) (def made (assoc data/_photo :note 1)) [kept made (:data data/_photo)]",
-        // Built anew from its fields, by hand and from text.
+        // Rebuilt from its fields, by hand and from text.
         "{:type \"image\" :mimeType \"image/png\" :data (:data data/_photo)}",
         "(def got (tool/photo {})) (println got) [got (:_it got) (map :_it (:list got))]",
         "(tool/echo {:it data/_photo})",

@@ -1,5 +1,4 @@
-//! What programs make of firewalled values, through whole missions: requests and traces are searched for it in every
-//! spelling.
+//! Leaks of values derived from firewalled ones, in whole missions: requests and traces are searched for all spellings.
 
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Event, Tracer};
@@ -10,7 +9,7 @@ use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// How a program gets at a secret, and the texts that would give it away.
+/// Expressions that read a secret, each with the texts that would reveal it.
 const SECRETS: [(&str, &[&str]); 7] = [
     ("(:_text data/s)", &["Xq7hiddenZw93kk"]),
     ("(:_int data/s)", &["987654321987"]),
@@ -32,7 +31,7 @@ fn context() -> serde_json::Value {
     })
 }
 
-/// The texts that would give the secrets away: their parts of six characters, and the same reversed.
+/// Returns the texts that would reveal the secrets: their parts of six characters, also reversed.
 fn needles() -> Vec<String> {
     let mut all = vec!["7731".to_string(), "7732".to_string(), "qſz".to_string()];
     for text in SECRETS.iter().flat_map(|(_, texts)| texts.iter()) {
@@ -45,15 +44,15 @@ fn needles() -> Vec<String> {
     all
 }
 
-/// A mission of these programs, one for each turn; what its model was told and what its trace says.
+/// Runs a mission of these programs, one per turn. Returns its step, and the texts that its model and its trace got.
 fn mission(agent: Agent, replies: Vec<String>) -> (Result<Step, Box<Step>>, Vec<String>) {
     let (step, mut told, model) = mission_on(&context(), agent, replies);
-    // Every request repeats the ones before it.
+    // Every request repeats the earlier ones.
     told.extend(model.requests().last().into_iter().flat_map(heard));
     (step, told)
 }
 
-/// All that a request tells a model, without its own words.
+/// Returns all texts of a request, except for the model's own words.
 fn heard(request: &LlmRequest) -> Vec<String> {
     let messages = request.messages.iter().filter(|message| message.role != Role::Assistant);
     [request.system.clone()].into_iter().chain(messages.map(|message| message.content.clone())).collect()
@@ -80,7 +79,7 @@ fn mission_on(
     (step, told, model)
 }
 
-/// Takes out numbers and hashes that are made anew in every mission: any digits may stand in them.
+/// Removes numbers and hashes that differ between missions, since they may contain any digits.
 fn without_chance(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
@@ -145,7 +144,7 @@ fn what_is_derived_is_told_to_nobody_but_the_host_and_tools() {
         Ok(json!({"ok": true}))
     });
     let refuse = Tool::new("refuse", |args, _| -> Result<(), ToolError> {
-        // A tool that quotes what it was given is caught by its words.
+        // A tool that quotes its arguments: its text is searched for secrets.
         Err(ToolError::new(format!("cannot take {}", args.json()?)))
     });
     let child = Agent::builder()
@@ -166,7 +165,7 @@ fn what_is_derived_is_told_to_nobody_but_the_host_and_tools() {
         .build()
         .unwrap();
     let replies = [
-        // Short values, dates, rounded floats: printed, defined, given as the value.
+        // Short values, dates, rounded floats: printed, defined, and returned as values.
         "(println (:_pin data/s) (inc (:_pin data/s)) (:_word data/s)) (:_pin data/s)",
         "(def day (parse (:_day data/s))) (println (.plusDays day 1)) {:day day :year (.getYear day)}",
         "(println (round (:_float data/s)) (format \"%.1f\" (:_float data/s))) [(floor (:_float data/s))]",
@@ -191,7 +190,7 @@ fn what_is_derived_is_told_to_nobody_but_the_host_and_tools() {
     let (mut at, mut scripted) = (0, Vec::new());
     while at < replies.len() {
         scripted.push(replies[at].clone());
-        // The answer of the model that `llm-query` asks.
+        // The reply to `llm-query`.
         if replies[at].contains("Say {{x}}") {
             scripted.push("fine".to_string());
         }
@@ -206,7 +205,7 @@ fn what_is_derived_is_told_to_nobody_but_the_host_and_tools() {
     assert_untold(&told, &needles());
 }
 
-/// A hash of a short secret is the secret to whoever tries all of them.
+/// Checks hashes in traces, since trying all short secrets would reveal one from its hash.
 #[test]
 fn hashes_in_traces_do_not_depend_on_firewalled_values() {
     let hashes = |pin: i64| {
@@ -232,7 +231,7 @@ fn hashes_in_traces_do_not_depend_on_firewalled_values() {
     assert_eq!(one, hashes(1234));
 }
 
-/// A mission on a user with firewalled collections. Gives what its model, and those below, were told at any time.
+/// Runs a mission on a user with firewalled collections. Also returns all texts that its model, and those below, got.
 fn mission_on_user(agent: Agent, replies: &[&str]) -> (Result<Step, Box<Step>>, Vec<String>) {
     let user = json!({"u": {
         "_list": ["xq7item", "yq8item"], "_person": {"mail": "ada@engine.uk"}, "_q": {"prompt": "tell pp9pp"},
@@ -281,7 +280,7 @@ fn agents_below_are_told_no_names_of_a_firewalled_map() {
         .unwrap();
     let replies = [
         "(tool/child (assoc (:_args data/u) :n 5))",
-        // The hint lists what there is.
+        // The hint lists existing names.
         "data/foo",
         "(println data/what) (return data/what)",
         "(tool/broken {:k (:_short data/u)})",

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 fn run_with(tool: Tool, replies: &[&str]) -> (Result<Step, Box<Step>>, Scripted) {
-    // More than anybody's answer here.
+    // More than any answer here needs.
     let agent = Agent::builder().prompt("Do").tool(tool).max_granted(Some(400 << 20));
-    // A hundred megabytes take their time on a busy machine.
+    // A hundred megabytes take time on a busy machine.
     let agent = agent.timeout(60_000).build().unwrap();
     let model = Scripted::new(replies.iter().map(|text| text.to_string()));
     (run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone()))), model)
@@ -90,7 +90,7 @@ fn a_hundred_megabytes_are_counted_and_not_shown() {
 
 #[test]
 fn calls_side_by_side_run_side_by_side() {
-    // Each waits until all are there: one after the other would never end.
+    // Each waits for all others: run one after the other, they would never end.
     let barrier = Arc::new(std::sync::Barrier::new(4));
     let together = Tool::new("meet", move |_, _| {
         barrier.wait();

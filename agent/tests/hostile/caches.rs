@@ -1,10 +1,9 @@
-//! What is kept for speed makes no difference to what anybody sees: answers, messages, prints and fuel are the same
-//! whoever was there before. How long they take may differ, and is not promised.
+//! Caches make no difference but to timing: answers, messages, prints and fuel are the same whoever ran before.
 
 use super::runtime;
 use ptc_runtime::{Grants, Runtime};
 
-/// Everything a program can see or be told.
+/// Returns everything that a program can observe.
 fn seen(runtime: &Runtime, program: &str) -> String {
     match runtime.eval(program, &Grants::new()) {
         Ok(outcome) => format!("{:?} {:?} {}", outcome.print(), outcome.prints, outcome.fuel),
@@ -33,14 +32,14 @@ fn what_others_did_before_is_not_to_be_seen() {
     let alone: Vec<String> = PROGRAMS
         .iter()
         .map(|program| {
-            // A thread and a runtime of its own: nothing is warm.
+            // A thread and a runtime of its own, so that all caches are cold.
             let fresh = move || seen(&Runtime::with_core(ptc_preludes::core()).unwrap(), program);
             std::thread::spawn(fresh).join().unwrap()
         })
         .collect();
     let shared = runtime();
     for round in 0..3 {
-        // A neighbour who uses the same patterns and shapes, and fills every cache with others.
+        // A neighbour with the same patterns and shapes, that fills every cache with others.
         for program in PROGRAMS {
             seen(&shared, program);
         }

@@ -1,5 +1,5 @@
-//! A model that means harm, or that was talked into it: programs that reach for what nobody granted them, and data that
-//! pose as orders. `faults/firewall.rs` has firewalled fields, `mcp` the sessions of servers, `cli` credentials.
+//! A malicious or manipulated model: programs that try to reach what was not granted, and data that poses as
+//! instructions. `faults/firewall.rs` covers firewalled fields, `mcp` the sessions of servers, `cli` credentials.
 
 mod caches;
 mod injected;

@@ -1,4 +1,4 @@
-//! Sessions side by side, of one runtime and on one thread.
+//! Isolation of concurrent sessions, of one runtime and on one thread.
 
 use super::runtime;
 use ptc_agent::tools::{LlmRef, Tool};
@@ -50,7 +50,7 @@ fn a_session_sees_nothing_of_another() {
             }
         };
         assert!(!told.contains(SECRET), "{look}: {told}");
-        // What a hint offers is of this session: names of the other are told to nobody who did not know them.
+        // Hints only offer names of this session: a name of the other may only be echoed to a program that wrote it.
         for name in ["password", "pass-word", "sekret", "sesame"] {
             assert!(look.contains(name) || !told.contains(name), "{look} tells {name}: {told}");
         }
@@ -58,7 +58,7 @@ fn a_session_sees_nothing_of_another() {
     assert_eq!(theirs.eval("password").unwrap().print().unwrap(), format!("\"{SECRET}\""));
 }
 
-/// A definition of mine changes nothing for others, however the name is called.
+/// Checks that a session's definitions change nothing for others, whatever their names.
 #[test]
 fn a_session_changes_nothing_for_another() {
     let runtime = runtime();
@@ -71,7 +71,7 @@ fn a_session_changes_nothing_for_another() {
     assert_eq!(theirs.eval(sound).unwrap().print().unwrap(), "[[2 3] \"12\" 3]");
 }
 
-/// Answers that a tool may be remembered for are remembered for one mission.
+/// Checks that cached tool answers are cached for one mission only.
 #[test]
 fn what_a_tool_answered_one_mission_is_not_told_another() {
     let called = Arc::new(AtomicU32::new(0));

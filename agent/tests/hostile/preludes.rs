@@ -1,4 +1,4 @@
-//! Helpers that a prelude keeps to itself, and what its exports may do.
+//! Private helpers of preludes, and the rights of their exports.
 
 use super::runtime;
 use ptc_runtime::{Attach, Grants, Outcome, Prelude, Tools};
@@ -42,7 +42,7 @@ fn a_private_helper_is_called_by_its_own_prelude_only() {
     }
 }
 
-/// Nothing lists it or tells what it is for. Who knows its name may read its source, as far as an export needs it.
+/// Checks that private helpers are in no list. Their source may be read by name, as far as exports need it.
 #[test]
 fn what_is_private_is_in_no_list() {
     for look in [
@@ -66,19 +66,19 @@ fn what_is_private_is_in_no_list() {
             }
         };
         assert!(!told.contains("4711") && !told.contains("Known to few"), "{look}: {told}");
-        // It may be named back to who named it, and told to nobody else.
+        // The name may be echoed to code that wrote it, and appears nowhere else.
         if !look.contains("combination") {
             assert!(!told.contains("combination"), "{look}: {told}");
         }
     }
 }
 
-/// Nothing a program says of a tool's name gives an export more than the prelude declared.
+/// Checks that no tool name from a program gives an export more than its prelude declared.
 #[test]
 fn an_export_calls_what_its_prelude_says_and_the_run_was_granted() {
     let source = "(ns shop) (defn price \"Of one.\" [x] (tool/price {:of x})) (defn with [f x] (f x))";
     let prelude = Prelude::compile(&runtime(), source).unwrap();
-    // Without the tool the prelude is not attached at all.
+    // Without the tool, attaching the prelude fails.
     assert!(runtime().attach(&prelude, &Attach::new()).is_err());
     let tools = Tools::new().with("price", |_| Ok(5)).private("price", |_| Ok(()));
     let attached = runtime().with_tools(tools.clone()).attach(&prelude, &Attach::new()).unwrap();

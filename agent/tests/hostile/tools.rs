@@ -1,11 +1,11 @@
-//! Tools nobody granted, by every road there is to a name.
+//! Tools that were not granted, by every way to a name.
 
 use super::eval;
 use ptc_runtime::{Grants, Tools};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a run may call, and what only others may.
+/// Returns the tools of this run, those of other runs, and a counter of calls.
 fn worlds() -> (Tools, Tools, Arc<AtomicU32>) {
     let called = Arc::new(AtomicU32::new(0));
     let count = called.clone();
@@ -14,7 +14,7 @@ fn worlds() -> (Tools, Tools, Arc<AtomicU32>) {
     (granted, others, called)
 }
 
-/// Ways to a tool that was not granted.
+/// Programs that try to call a tool which was not granted.
 const ROADS: &[&str] = &[
     "(tool/wipe {})",
     "(if false (tool/wipe {}) 1)",
@@ -79,18 +79,18 @@ fn no_road_leads_to_a_tool_that_was_not_granted() {
     let (granted, others, called) = worlds();
     let grants = Grants::new().json("found", r#"{"f": "tool/wipe"}"#).unwrap();
     for road in ROADS {
-        // A keyword looks up what is not there, and that is all it does.
+        // Calling a keyword only looks it up.
         match eval(road, &grants, &granted) {
             Ok(outcome) => assert!(road.starts_with("((keyword"), "{road}: {outcome:?}"),
             Err(failure) => assert_ne!(failure.reason(), "internal_error", "{road}: {failure}"),
         }
-        // Somebody else has it, with the same runtime, before and after.
+        // Another run with the same runtime may call the tool, before and after.
         eval("(tool/wipe {})", &grants, &others).unwrap();
     }
     assert_eq!(called.load(Ordering::Relaxed) as usize, ROADS.len());
 }
 
-/// A refusal names what the program may call, and nothing it may not.
+/// Checks that a refusal names only what the program may call.
 #[test]
 fn a_refusal_tells_nothing_of_what_others_may_call() {
     let (granted, others, _) = worlds();
@@ -111,7 +111,7 @@ fn a_refusal_tells_nothing_of_what_others_may_call() {
     }
 }
 
-/// Nothing of the machine is in the language, under no name that it has elsewhere.
+/// Checks that the language has no access to the machine, under any name known from elsewhere.
 #[test]
 fn there_is_no_way_to_the_machine() {
     for program in [

@@ -1,4 +1,4 @@
-//! Answers of tools against what their signatures promise, whichever way a tool is called.
+//! Checks of tool answers against signatures, for every way of calling a tool.
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::definition::Transport;
@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const WRONG: &str = "[1].id: expected int, got string \"abc\"";
 
-/// A tool that does not keep its promise, and gives more than it promises.
+/// Returns a tool whose answer does not fit its signature, and has an undeclared field.
 fn rows() -> Tool {
     Tool::new("rows", |_, _| Ok(json!([{"id": 1, "more": true}, {"id": "abc"}])))
         .signature("() -> [{id :int}]")
         .expose(Expose::Both)
 }
 
-/// The same answer, as data that programs share.
+/// Returns a tool with such an answer, as data that programs share.
 fn shared_rows() -> Tool {
     let rows: Vec<Value> =
         (0..2_000).map(|id| if id == 1 { json!({"id": "abc"}) } else { json!({"id": id}) }).collect();
@@ -27,7 +27,7 @@ fn shared_rows() -> Tool {
     Tool::json("rows", move |_, _| Ok(text.clone())).signature("() -> [{id :int}]").expose(Expose::Both)
 }
 
-/// What a program gets of it: a value, or the message of an error; and what is warned of.
+/// Returns the value or error that a program gets from the tool, and the warnings.
 fn in_program(tool: Tool, mode: Validation) -> (Result<Value, String>, Vec<String>) {
     let model = Scripted::new(["(count (tool/rows {}))", "(return *1)"]);
     let agent = agent("Count").tool(tool.expose(Expose::PtcLisp)).signature_validation(mode).build().unwrap();
@@ -43,7 +43,7 @@ fn in_program(tool: Tool, mode: Validation) -> (Result<Value, String>, Vec<Strin
     (result, step.warnings)
 }
 
-/// The content of the answer to a call that the model makes itself, and the step.
+/// Returns the answer to a call that the model makes itself, and the step.
 fn by_model(builder: AgentBuilder, mode: Validation) -> (Value, Step) {
     let call = LlmResponse::calls([ToolCall::read(Some("a"), "rows", "{}")]);
     let model = Scripted::new([Reply::from(call), "done".into()]);
@@ -69,11 +69,11 @@ fn s002_results_of_tools_in_the_four_modes() {
         let (result, warnings) = in_program(tool(), Disabled);
         assert!(result.is_ok() && warnings.is_empty());
     }
-    // Only `strict` minds what nobody promised.
+    // Only `strict` refuses undeclared fields.
     let extra = "[0].more: is not a field of the signature";
     assert!(in_program(rows(), Strict).0.unwrap_err().contains(extra));
     assert!(!in_program(rows(), Enabled).0.unwrap_err().contains(extra));
-    // A mode of its own counts before the agent's.
+    // The tool's own mode wins over the agent's.
     assert!(in_program(rows().validation(Disabled), Strict).0.is_ok());
     assert!(in_program(rows().validation(Enabled), Disabled).0.is_err());
 }
@@ -124,7 +124,7 @@ fn failures_that_tools_tell_as_values_are_no_results() {
         let step = run(&agent, &with(&Scripted::new([program]))).unwrap();
         assert_eq!(value(&step), json!("not_found"));
     }
-    // A result that has a field of that name is a result.
+    // A result with a field named `error` is a result.
     let tool =
         Tool::answering("find", &json!({"id": "x", "error": "none"})).unwrap().signature("() -> {id :int}");
     let model = Scripted::new(["(tool/find {})", "(return (:reason data/fail))"]);

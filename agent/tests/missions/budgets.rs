@@ -9,7 +9,7 @@ use ptc_model::{LlmRequest, LlmResponse, Registry, RegistryConfig, Reply, Script
 use serde_json::json;
 use std::sync::Arc;
 
-/// A reply with what it took.
+/// Returns a reply with these token counts and costs.
 fn costly(text: &str, tokens: Tokens) -> Reply {
     Reply::from(LlmResponse { tokens: Some(tokens), ..LlmResponse::from(text) })
 }
@@ -49,7 +49,7 @@ fn turns_and_retries_run_out() {
     let agent = agent("Count").max_turns(2).retry_turns(1).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap_err();
     assert_eq!((step.reason(), step.usage.turns), ("budget_exhausted", 3));
-    // Why the last turn brought nothing is not lost.
+    // The failure of the last turn is kept.
     assert_eq!(step.fail.unwrap().details["last_failure"]["reason"], "analysis_error");
 }
 
@@ -129,7 +129,7 @@ fn tokens_add_up_and_end_missions() {
 fn tokens_and_money_of_children_count() {
     let child = agent("Find").build().unwrap();
     let parent = agent("Do it").max_cost_usd(Some(0.5)).tool(Tool::agent("child", child)).build().unwrap();
-    // Nobody is asked any more: not the child a second time, and not the parent.
+    // No further requests: neither a second one of the child, nor one of the parent.
     let script = |tokens: Tokens| {
         Scripted::new([
             costly("(tool/child {})", Tokens::new(10, 0)),
@@ -256,7 +256,7 @@ fn a_limit_in_dollars_needs_a_model_with_prices() {
     let limited = || agent("Count").max_cost_usd(Some(0.0001)).llm("main");
     let reason = |agent: ptc_agent::AgentBuilder, table: &str| {
         let step = run(&agent.build().unwrap(), &RunOptions::new().models(registry(table))).unwrap_err();
-        // Nobody was asked: that would have been told as a request.
+        // No request was made.
         assert_eq!(step.usage.llm_requests, 0);
         step.fail.unwrap().to_string()
     };
@@ -270,7 +270,7 @@ fn a_limit_in_dollars_needs_a_model_with_prices() {
         "{told}"
     );
 
-    // Agents below spend the same money.
+    // Agents below spend from the same budget.
     let child = agent("Find").llm("anthropic:claude").build().unwrap();
     let priced =
         r#"models.main = { adapter = "anthropic", model = "claude", prices = { input = 1, output = 5 } }"#;
@@ -283,7 +283,7 @@ fn a_limit_in_dollars_needs_a_model_with_prices() {
     assert!(sound(limited(), priced));
     assert!(sound(limited().token_limit(Some(1000)), unpriced), "the budget is in tokens");
     assert!(sound(agent("Count").llm("main"), unpriced), "there is no budget");
-    // Its replies say what they cost.
+    // The provider's replies report their cost.
     assert!(sound(limited().llm("openrouter:x/y"), unpriced));
     let elsewhere =
         r#"models.main = { adapter = "openrouter", model = "m", base_url = "http://localhost:1/v1" }"#;
@@ -310,7 +310,7 @@ fn tokens_of_the_agent_are_an_end_too() {
     let limited = agent("Count").token_limit(Some(1000)).build().unwrap();
     let step = run(&limited, &with(&model)).unwrap_err();
     assert_eq!((step.reason(), step.usage.total_tokens), ("budget_callback_exceeded", 1200));
-    // The smaller of two limits holds.
+    // The lower limit wins.
     let model = Scripted::new([costly("(+ 1 1)", Tokens::new(600, 0))]);
     let step = run(&limited, &RunOptions { token_limit: Some(100), ..with(&model) }).unwrap_err();
     assert_eq!(step.usage.total_tokens, 600);

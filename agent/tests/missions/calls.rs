@@ -1,4 +1,4 @@
-//! Calls of tools: their forms, their errors, what is remembered of them.
+//! Tool calls: their forms, their errors, their caching.
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::tools::Tool;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A tool that keeps what it was given.
+/// Returns a tool that records its arguments.
 fn noted(name: &str) -> (Tool, Arc<Mutex<Vec<Value>>>) {
     let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
     let note = seen.clone();
@@ -77,7 +77,30 @@ fn calls_without_arguments_give_an_empty_map() {
 }
 
 #[test]
-fn arguments_have_names_and_arrive_as_strings_with_underscores() {
+fn s002_tools_receive_text_keys_with_underscores_at_any_depth() {
+    // With and without a signature, also one with nested types.
+    for signature in [None, Some("(user {profile {first_name :string, tags [{tag_id :int}]}}) -> :any")] {
+        let (tool, seen) = noted("check");
+        let tool = match signature {
+            Some(signature) => tool.signature(signature),
+            None => tool,
+        };
+        let model = Scripted::new([
+            "(tool/check {:user {:profile {:first-name \"Alice\" :tags [{:tag-id 1} {\"tag-id\" 2}]}}})",
+            "(tool/check :user {:profile {:first_name \"Alice\" :tags []}}) (return 1)",
+        ]);
+        run(&agent("Check").tool(tool).build().unwrap(), &with(&model)).unwrap();
+        let tags = json!([{"tag_id": 1}, {"tag_id": 2}]);
+        let seen = seen.lock().unwrap();
+        assert_eq!(
+            *seen,
+            [
+                json!({"user": {"profile": {"first_name": "Alice", "tags": tags}}}),
+                json!({"user": {"profile": {"first_name": "Alice", "tags": []}}}),
+            ],
+            "{signature:?}"
+        );
+    }
     let (tool, seen) = noted("search");
     let model = Scripted::new(["(tool/search {:max-rows 1 :by {:user-name :ada}})
          (tool/search :max-rows 2 :by nil)
@@ -94,6 +117,23 @@ fn arguments_have_names_and_arrive_as_strings_with_underscores() {
             json!({"max_rows": 4})
         ]
     );
+}
+
+/// Checks the nodes of the data, since JSON does not distinguish text from keywords.
+#[test]
+fn no_keyword_reaches_a_tool_as_a_key() {
+    let keys: Arc<Mutex<Vec<ptc_bytecode::Node>>> = Arc::default();
+    let note = keys.clone();
+    let tool = Tool::new("check", move |args, _| {
+        note.lock().unwrap().extend(args.datum().nodes().to_vec());
+        Ok(1)
+    });
+    let model = Scripted::new(["(return (tool/check {:user-id {:is-active true}}))"]);
+    run(&agent("Check").tool(tool).build().unwrap(), &with(&model)).unwrap();
+    let text = |text: &str| ptc_bytecode::Node::Str(text.into());
+    let keys = keys.lock().unwrap();
+    assert!(keys.contains(&text("user_id")) && keys.contains(&text("is_active")), "{keys:?}");
+    assert!(!keys.iter().any(|node| matches!(node, ptc_bytecode::Node::Keyword(_))), "{keys:?}");
 }
 
 #[test]
@@ -119,7 +159,7 @@ fn a_tool_that_is_not_there() {
     let step = run(&agent("Find").tool(tool).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(failure(&step, 1)["reason"], "tool_not_found");
     assert!(told(&model, 2).contains("search"), "{}", told(&model, 2));
-    // It is refused before anything runs.
+    // The call is refused before anything runs.
     assert!(seen.lock().unwrap().is_empty());
 }
 
@@ -149,7 +189,7 @@ fn answers_are_kept_for_the_run_if_the_tool_says_so() {
         "(return [(tool/load {:of \"tea\" :max-n 1}) (tool/load {:of \"coffee\"})])",
     ]);
     let step = run(&agent, &with(&model)).unwrap();
-    // The failure was not kept, the answer was.
+    // The failure was not cached, the answer was.
     assert_eq!(value(&step), json!([1, 2]));
     let cached: Vec<bool> =
         step.turns.iter().flat_map(|turn| &turn.tool_calls).map(|call| call.cached).collect();

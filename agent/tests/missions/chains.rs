@@ -1,4 +1,4 @@
-//! One mission after the other, and steps outside of the process.
+//! Chains of missions, and steps outside of the process.
 
 use crate::kit::{agent, everything, value, with};
 use ptc_agent::mission::{run_or_err, then, then_or_err};
@@ -30,7 +30,7 @@ fn a_step_is_the_data_of_the_next_mission() {
     assert!(request.system.contains("How many are urgent"), "{}", request.system);
     assert!(request.system.contains("data/_email_ids  ; [:int], sample: <Firewalled>"), "{}", request.system);
 
-    // The same, said at length.
+    // The same chain, with explicit options.
     let mut options = with(&model).context_signature(first.signature.as_str());
     options.context = first.returned.clone().unwrap();
     run(&draft, &options).unwrap();
@@ -98,13 +98,13 @@ fn steps_become_json_and_back() {
     );
     assert_eq!(back.memory["rate"].to_datum(100).unwrap(), step.memory["rate"].to_datum(100).unwrap());
     assert!(text.contains("\"twice\""), "{text}");
-    // Once more it is the same: nothing is lost on the way.
+    // A second round trip loses nothing either.
     let again: serde_json::Value = serde_json::to_value(&back).unwrap();
     assert_eq!(again, serde_json::from_str::<serde_json::Value>(&text).unwrap());
-    // By its older name.
+    // By its older name, `trace`.
     let old: Step = serde_json::from_value(json!({"return": 1, "trace": [{"number": 1}]})).unwrap();
     assert_eq!(old.trace()[0].number, 1);
-    // A chain goes on from what was stored.
+    // A chain continues from a stored step.
     let model = Scripted::new(["(return data/n)"]);
     assert_eq!(value(&run("Next", &with(&model).after(&back)).unwrap()), json!(40));
 }
@@ -116,7 +116,7 @@ fn messages_are_kept_on_request() {
     let messages = step.messages.unwrap();
     let roles: Vec<&str> = messages.iter().map(|message| message.role.name()).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
-    // The prose around the program is in the turn, and not in what the model is sent again.
+    // The text around the program is recorded in the turn, but not sent to the model again.
     assert!(!messages[1].content.contains("Thinking"), "{}", messages[1].content);
     assert!(step.turns[0].raw_response.contains("Thinking"));
     assert!(run("Add", &with(&Scripted::new(["(return 1)"]))).unwrap().messages.is_none());

@@ -1,4 +1,4 @@
-//! Programs that were found once and run without a model.
+//! Compiled agents: programs that were found once and run without a model.
 
 use crate::kit::{agent, value, with};
 use ptc_agent::definition::TraceMode;

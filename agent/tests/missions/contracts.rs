@@ -7,7 +7,7 @@ use ptc_contract::signature::Validation::{self, Disabled, Enabled, Strict, WarnO
 use ptc_model::Scripted;
 use serde_json::{Value, json};
 
-/// What a mission gives whose program returns this, and what is warned of.
+/// Returns the value and warnings of a mission whose program returns this.
 fn returns(mode: Validation, signature: &str, program: &str) -> Result<(Value, Vec<String>), String> {
     let model = Scripted::new([program]);
     let agent = agent("Count").max_turns(1).signature(signature).signature_validation(mode).build().unwrap();
@@ -76,7 +76,7 @@ fn a_bad_return_is_explained() {
     assert_eq!((step.usage.turns, step.usage.llm_requests, step.turns[0].success), (2, 2, false));
 }
 
-/// A program that calls `check` with this, in this mode of the agent and the tool.
+/// Calls `check` with these arguments, in this mode of the agent and the tool.
 fn calls(mode: Validation, own: Option<Validation>, args: &str) -> (Value, String, Vec<String>) {
     let mut tool = Tool::new("check", |args, _| args.json()).signature("(id :int, name :string) -> :any");
     tool.validation = own;
@@ -94,7 +94,7 @@ fn four_modes_on_the_same_call() {
         let (result, told, _) = calls(mode, None, args);
         assert_eq!(result, json!("validation_error"));
         assert!(told.contains("Tool validation errors:\n- id: expected int, got string \"x7\""), "{told}");
-        // Arguments written in the text of a program are refused before it runs.
+        // Literal arguments are refused before the program runs.
         let (result, told, _) = calls(mode, None, "{:id \"x7\" :name \"Ada\"}");
         assert_eq!(result, json!("validation_error"));
         assert!(
@@ -161,7 +161,7 @@ fn strict_wants_everything_before_the_first_request() {
         assert_eq!(run(&agent, &with(&model)).unwrap_err().reason(), "validation_error");
     }
     assert!(model.requests().is_empty());
-    // Otherwise a key that is missing is nil.
+    // In other modes a missing key is nil.
     let lenient = agent("Count").signature("(n :int) -> :int").build().unwrap();
     assert!(run(&lenient, &with(&model)).is_ok());
 }

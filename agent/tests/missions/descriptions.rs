@@ -1,4 +1,4 @@
-//! What is said of parameters reaches models: in prompts of programs, in schemas of providers, in the card of combined mode.
+//! Descriptions of parameters reach models: in prompts of programs, in schemas for providers, in combined mode's card.
 
 use crate::kit::{agent, with};
 use ptc_agent::definition::Transport;
@@ -33,7 +33,7 @@ struct Hit {
     id: u32,
 }
 
-/// The same words from a doc comment, from a schema, from Malli, and from the host.
+/// Returns tools with the same descriptions: from doc comments, a schema, Malli, and the host.
 fn tools() -> [Tool; 4] {
     let page = json!({
         "type": "object", "description": "How results are cut.", "required": ["size"],
@@ -62,7 +62,7 @@ fn tools() -> [Tool; 4] {
     ]
 }
 
-/// System message and offered tools of the first request.
+/// Returns the system message and the offered tools of the first request.
 fn told(builder: AgentBuilder) -> (String, Vec<Value>) {
     let model = Scripted::new(["(return 1)"]);
     let _ = run(&builder.build().unwrap(), &with(&model));

@@ -1,15 +1,17 @@
-//! What bounds a mission and everything below it.
+//! Limits of a mission and everything below it.
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::definition::MemoryStrategy;
 use ptc_agent::tools::{LlmRef, LlmTool, Tool};
 use ptc_agent::{Agent, RunOptions, run, run_async};
+use ptc_contract::servers::{ServerCall, ServerListing, ServerTool, ServerTools, Servers};
 use ptc_model::{LlmRequest, Reply, Scripted};
 use ptc_runtime::Cancel;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// A parent with an agent and a question below it.
+/// Returns a parent with an agent and a question below it.
 fn family(budget: u32) -> Agent {
     let child = agent("Find").max_turns(5).build().unwrap();
     let judge = LlmTool::new("Is it good?", "() -> {good :bool}").unwrap();
@@ -57,7 +59,7 @@ fn a_child_may_have_less() {
     assert_eq!(step.child_steps[0].reason(), "turn_budget_exhausted");
 }
 
-/// So many agents, each the tool of the one above.
+/// Returns a tower of agents, each the tool of the one above.
 fn tower(levels: u32) -> Agent {
     let mut top = agent("Go").build().unwrap();
     for _ in 1..levels {
@@ -66,7 +68,7 @@ fn tower(levels: u32) -> Agent {
     top
 }
 
-/// Goes as deep as it can, and gives back what it found there.
+/// Replies as an agent that descends as deep as it can, and returns what it found there.
 fn deeper(request: &LlmRequest) -> Result<String, ptc_model::LlmError> {
     Ok(match (request.turn, request.tool_names.is_empty()) {
         (1, false) => "(tool/below {})".to_string(),
@@ -160,7 +162,7 @@ fn the_deadline_holds_during_a_program() {
     let model = Scripted::new(["(loop [n 0] (recur (inc n)))"]);
     let agent = agent("Spin").timeout(600_000).mission_timeout(Some(50)).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap_err();
-    // The machine may count its own steps first; either way nothing goes on.
+    // The runtime's own step limit may fire first; either way nothing goes on.
     assert!(["mission_timeout", "llm_error"].contains(&step.reason()), "{:?}", step.fail);
 }
 
@@ -200,7 +202,7 @@ fn or_are_undone_and_the_model_is_told() {
     let agent =
         agent("Keep").memory_limit(Some(4000)).memory_strategy(MemoryStrategy::Rollback).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap();
-    // `*1` is what it was before the turn that was undone.
+    // `*1` has its value from before the undone turn.
     assert_eq!(value(&step)[0], json!(1));
     assert_ne!(value(&step)[1], json!(5000));
     assert_eq!(step.memory.keys().collect::<Vec<_>>(), ["kept"]);
@@ -257,7 +259,7 @@ fn what_one_program_is_given_is_bounded() {
     assert_eq!(value(&step), json!(1000));
 }
 
-/// Small in memory, endless when written out.
+/// Program whose value is small in memory, but endless when written out.
 const SHARED: &str = "(loop [i 0 v [1]] (if (< i 60) (recur (inc i) [v v]) v))";
 
 #[test]
@@ -329,7 +331,7 @@ fn results_of_turns_stay_small() {
     assert!(kept > 1000 && kept < 200_000, "{kept}");
 }
 
-/// A mission that judges so many items, with a limit of its own on questions.
+/// Runs a mission that judges this many items, with a limit of its own on questions.
 fn judging(
     items: usize,
     most: u32,
@@ -352,7 +354,7 @@ fn judging_a_list_takes_one_turn_of_the_budget() {
         let (step, _) = judging(60, 1_000, &program);
         let step = step.unwrap_or_else(|step| panic!("{:?}", step.fail));
         assert_eq!(value(&step), json!(60));
-        // Two turns of the mission and one for all questions; each question costs what it costs.
+        // Two turns of the mission and one for all questions; every question's cost counts.
         assert_eq!((step.usage.tree.turns, step.usage.tree.llm_requests), (3, 62));
     }
 }
@@ -379,7 +381,7 @@ fn questions_without_a_turn_left_are_not_asked() {
 #[test]
 fn a_result_that_was_not_kept_says_so_when_it_is_read() {
     let large = "(do (mapv (fn [n] (str \"row-\" n)) (range 2000)))";
-    // An earlier result of the same name would be taken for the newer one.
+    // An earlier result of the same name must not be taken for the newer one.
     let model = Scripted::new(["(do [1 2 3])", large, "(return (count data/result))", "(return :told)"]);
     let agent = agent("Keep").memory_limit(Some(4000)).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap();
@@ -412,4 +414,79 @@ fn a_large_answer_that_is_defined_is_told_by_what_it_is() {
     let told = told(&model, 2);
     assert!(told.contains("rows = #<list of 9000 items, ") && told.contains("the first {\"id\" 0"), "{told}");
     assert!(!told.contains(" 0 bytes"), "{told}");
+}
+
+/// Servers that take this long to list their only tool.
+struct Slow(Duration);
+
+impl ptc_runtime::Upstream for Slow {
+    fn operation(&self, _: &str, _: &str) -> ptc_runtime::Known {
+        ptc_runtime::Known::NoServer
+    }
+}
+
+impl Servers for Slow {
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    fn discovery(&self) -> Arc<dyn ptc_runtime::Upstream> {
+        Arc::new(Slow(self.0))
+    }
+
+    fn call(&self, _: ptc_runtime::ToolArgs) -> ServerCall {
+        Box::pin(async { Err(ptc_runtime::ToolError::new("nobody is there")) })
+    }
+
+    fn tools(&self) -> ServerListing {
+        let wait = self.0;
+        Box::pin(async move {
+            tokio::time::sleep(wait).await;
+            let tool = ServerTool {
+                server: "crm".to_string(),
+                name: "find".to_string(),
+                description: "Finds one.".to_string(),
+                input_schema: json!({"type": "object"}),
+                effect: ptc_bytecode::Effects::Read,
+            };
+            ServerTools { tools: vec![tool], problems: Vec::new() }
+        })
+    }
+
+    fn call_tool(&self, _: &str, _: &str, args: ptc_runtime::ToolArgs) -> ServerCall {
+        self.call(args)
+    }
+
+    fn writes_since(&self, seen: usize) -> (usize, Vec<serde_json::Value>) {
+        (seen, Vec::new())
+    }
+
+    fn next_program(&self) {}
+
+    fn finish(&self) -> Vec<serde_json::Value> {
+        Vec::new()
+    }
+}
+
+/// Checks that listing tools counts against the time of the mission, and may take half of it.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_mission_begins_before_servers_list_their_tools() {
+    for (listing, limit, ends_after, offered) in
+        [(20, Some(50), 50, 1), (40, Some(50), 50, 0), (40, None, 40, 1), (90, None, 60, 0)]
+    {
+        let start = tokio::time::Instant::now();
+        let hangs = limit.is_some();
+        let model = Scripted::new([if hangs { Reply::Hang } else { "done".into() }]);
+        let agent =
+            agent("Find").output(ptc_model::Output::Text).mission_timeout(limit.map(|s: u64| s * 1000));
+        let options = with(&model).servers(Slow(Duration::from_secs(listing)));
+        let ended = run_async(&agent.build().unwrap(), &options).await;
+        let step = ended.unwrap_or_else(|step| *step);
+        assert_eq!(step.reason(), if hangs { "mission_timeout" } else { "" }, "{listing} of {limit:?}");
+        assert_eq!(start.elapsed().as_secs(), ends_after, "{listing} of {limit:?}");
+        assert_eq!(model.requests()[0].tools.len(), offered, "{listing} of {limit:?}");
+        let is_told =
+            step.warnings.iter().any(|warning| warning.contains("did not list their tools in time"));
+        assert_eq!(is_told, offered == 0, "{:?}", step.warnings);
+    }
 }

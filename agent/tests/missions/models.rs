@@ -1,4 +1,4 @@
-//! Models that are not there, fail, or panic.
+//! Models that are missing, fail, or panic.
 
 use crate::kit::{agent, at_once, value, with};
 use ptc_agent::tools::{LlmRef, Tool};

@@ -1,4 +1,4 @@
-//! Tools with a model behind them.
+//! Tools that ask a model.
 
 use crate::kit::{agent, everything, failure, told, value, with};
 use ptc_agent::tools::{LlmTool, Tool};
@@ -135,7 +135,7 @@ fn a_question_goes_to_the_model_it_names() {
     let model = Scripted::new(["(return (tool/evaluate {:subject \"Server down!\" :tier \"gold\"}))"]);
     let step = run(&agent, &with(&model).llm_named("haiku", cheap.clone())).unwrap();
     assert_eq!(value(&step), json!({"urgent": true}));
-    // What no placeholder takes reaches the model all the same.
+    // Arguments without a placeholder reach the model too.
     assert!(cheap.requests()[0].prompt.contains("gold"), "{}", cheap.requests()[0].prompt);
 
     let model =
@@ -181,7 +181,7 @@ fn programs_ask_what_they_like() {
     assert_eq!(value(&step), json!([{"polite": true}, "hi"]));
     let asked = &model.requests()[1].prompt;
     assert!(asked.contains("Is hello polite?") && asked.contains("en"), "{asked}");
-    // Two questions of one program take one turn together.
+    // Two questions of one program share one turn.
     assert_eq!((step.usage.turns, step.usage.tree.turns, step.usage.tree.llm_requests), (1, 2, 3));
 
     let model = Scripted::new(["(tool/llm-query {:text \"x\"})", "(return (:message data/fail))"]);
@@ -227,7 +227,7 @@ fn what_a_child_learns_its_parent_does_not_see() {
     let step = run(&parent, &with(&model)).unwrap();
     assert_eq!(value(&step), json!(["mail-400007"]));
     assert!(!everything(&model).contains("mail-400007"));
-    // As a tool it is described without the field, and the field is named.
+    // The description of the tool names the firewalled field apart from the result.
     let system = &model.requests()[0].system;
     assert!(
         system.contains("find() -> {n :int}") && system.contains("firewalled: _ids [:string]"),
@@ -259,7 +259,7 @@ fn programs_choose_among_the_models_that_the_host_named() {
         let model = Scripted::new([ask(name), "hi".to_string()]);
         assert_eq!(value(&run(&agent, &named(&model)).unwrap()), json!(answer));
     }
-    // Neither an address nor a provider, whose key the host may have for something else.
+    // Neither an address nor a provider: the host may have the provider's key for another purpose.
     for name in ["openai-compat:http://127.0.0.1:9/v1|x", "openai:gpt-5", "haiku", "nope"] {
         let model = Scripted::new([ask(name), "(return (:message data/fail))".to_string()]);
         let step = run(&agent, &named(&model)).unwrap();

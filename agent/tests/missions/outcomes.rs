@@ -1,4 +1,4 @@
-//! Every way a turn can end, and every reason a mission can give.
+//! Outcomes of turns, and failure reasons of missions: all of them.
 
 use crate::kit::{agent, at_once, failure, told, value, with};
 use ptc_agent::definition::CompletionMode;
@@ -8,7 +8,7 @@ use ptc_agent::{Agent, AgentBuilder, run};
 use ptc_model::{LlmError, Reply, Scripted};
 use serde_json::json;
 
-/// What each program fails with.
+/// Programs that fail, each with its reason.
 const ERRORS: [(&str, &str); 9] = [
     ("(+ 1", "parse_error"),
     ("(no-such-function 1)", "analysis_error"),
@@ -62,7 +62,7 @@ fn an_agent_of_one_turn_needs_no_return() {
     assert_eq!(value(&one(agent("Add"), two).unwrap()), json!(7));
     let reject = agent("Add").multiple_blocks(MultipleBlocks::Reject);
     assert_eq!(one(reject, two).unwrap_err().reason(), "multiple_code_blocks");
-    // With tools a last expression will do as well.
+    // With tools, a final expression is enough.
     let tools = agent("Add").tool(Tool::new("one", |_, _| Ok(1)));
     assert_eq!(value(&one(tools, "(+ 2 (tool/one {}))").unwrap()), json!(3));
 }
@@ -98,7 +98,7 @@ fn programs_fail_as_they_like() {
     let program = "(fail {:reason :x :message \"m\" :op \"load\" :details {:user-id 7}})";
     let fail = run("Try", &with(&Scripted::new([program]))).unwrap_err().fail.unwrap();
     assert_eq!((fail.op.as_deref(), &fail.details), (Some("load"), &json!({"user_id": 7})));
-    // It never consumes retries.
+    // A chosen failure uses no retries.
     let agent = agent("Try").max_turns(1).retry_turns(3).build().unwrap();
     let model = Scripted::new(["(fail {:reason :no :message \"no\"})", "(return 1)"]);
     assert_eq!((run(&agent, &with(&model)).unwrap_err().reason(), model.left()), ("no", 1));
@@ -182,7 +182,7 @@ fn reasons_of_missions_that_cannot_start() {
         let model = Scripted::new(["(return 1)"]);
         let options = with(&model).context(&json!({"n": 1})).unwrap();
         let reason_of = |step: Box<ptc_agent::Step>| step.reason().to_string();
-        // As an agent, and as options of a mission in words.
+        // Both as an agent, and as options of a mission in words.
         let made = match builder.clone().build() {
             Ok(agent) => reason_of(run(&agent, &options).unwrap_err()),
             Err(error) => error.reason.name().to_string(),

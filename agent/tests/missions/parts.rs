@@ -1,4 +1,4 @@
-//! Images and documents in data, in answers of tools and in results of programs, as models get them.
+//! Images and documents in data, tool answers and results of programs, as models get them.
 
 use crate::kit::{agent, everything, value, with};
 use ptc_agent::definition::{Compaction, PromptParts};
@@ -14,7 +14,7 @@ fn photo() -> Part {
     Part::image("image/png", b"\x89PNG a photo of a cup")
 }
 
-/// What a text holds if it shows the bytes of the photo.
+/// Text that occurs wherever the bytes of the photo are shown.
 const BYTES: &str = "iVBORyBhIHBo";
 const WORDS: &str = "<image image/png, 21 bytes>";
 
@@ -22,12 +22,12 @@ fn photos() -> AgentBuilder {
     agent("Look").tool(Tool::new("photo", |_, _| Ok(photo())))
 }
 
-/// The parts of each message of a request.
+/// Returns the parts of each message of a request.
 fn parts(model: &Scripted, request: usize) -> Vec<Vec<Part>> {
     model.requests()[request - 1].messages.iter().map(|message| message.parts.clone()).collect()
 }
 
-/// The words of the last message of a request.
+/// Returns the last message of a request.
 fn last(model: &Scripted, request: usize) -> Message {
     model.requests()[request - 1].messages.last().unwrap().clone()
 }
@@ -124,7 +124,7 @@ fn text_agents_and_questions_see_what_their_prompts_name() {
     assert!(first.content.contains(&format!("What is on {WORDS}?")));
     assert_eq!(first.parts, [photo()]);
 
-    // A program asks, and an agent below is given one.
+    // A program asks a model, and an agent below gets the image.
     let model = Scripted::new([
         "(tool/llm-query {:prompt \"What is on {{it}}?\" :it (tool/photo)})",
         "A cup.",
@@ -205,7 +205,7 @@ fn checkpoints_keep_images_and_compaction_counts_them() {
     let (step, model) = resumed(photo());
     assert_eq!(value(&step.unwrap_or_else(|step| panic!("{:?}", step.fail))), json!("image/png"));
     assert_eq!(parts(&model, 1), [vec![photo()], vec![], vec![photo()]]);
-    // Another photo of the same size is another mission.
+    // Another photo of the same size makes another mission.
     let (other, _) = resumed(Part::image("image/png", b"\x89PNG a photo of a dog"));
     assert!(other.unwrap_err().fail.unwrap().message.contains("another mission"));
 

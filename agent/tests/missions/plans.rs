@@ -60,7 +60,7 @@ fn a_progress_function_that_panics_is_no_end() {
     assert!(step.warnings.iter().any(|warning| warning.contains("progress_fn")), "{:?}", step.warnings);
 }
 
-/// A tool that counts how often it really ran.
+/// Returns a tool with a counter of its real runs.
 fn counter() -> (Tool, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let count = calls.clone();
@@ -83,7 +83,7 @@ fn a_finished_task_is_not_done_again_even_if_its_turn_failed() {
     assert!(model.requests()[0].system.contains("(task "), "the journal is explained");
     assert!(told(&model, 4).contains("- pay: 1"), "{}", told(&model, 4));
 
-    // The host hands the journal to another run.
+    // The host passes the journal to another run.
     let model = Scripted::new(["(return (task \"pay\" (tool/charge {})))"]);
     let options = RunOptions { journal: Some(step.journal), ..with(&model) };
     assert_eq!(value(&run(&agent, &options).unwrap()), json!(2));

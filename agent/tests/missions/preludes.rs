@@ -1,4 +1,4 @@
-//! Libraries of programs, and guards.
+//! Preludes of agents, and guards.
 
 use crate::kit::{agent, failure, value, with};
 use ptc_agent::mission::{CompileOptions, compile, stop_after_writes};
@@ -18,11 +18,11 @@ fn library(source: &str) -> Prelude {
     Prelude::compile(&runtime(), source).unwrap()
 }
 
-/// Needs no tools.
+/// Prelude that needs no tools.
 const SHOP: &str =
     "(ns shop \"Prices.\") (defn- rate [] 1.19) (defn gross \"With tax.\" [net] (* net (rate)))";
 
-/// Needs one.
+/// Prelude that needs one tool.
 const CRM: &str = "(ns crm \"Customers.\") (defn user \"Loads one.\" [id] (tool/get_user {:id id}))";
 
 #[test]
@@ -63,7 +63,7 @@ fn s4_the_inventory_stands_in_an_agents_prompt() {
     assert!(!told.contains("shop/rate") && !told.contains("(rate"), "helpers are not told: {told}");
     let quiet = SHOP.replace("(defn gross", "(defn hint {:visibility :discoverable} [] 1) (defn gross");
     assert_eq!(system(agent("Tax").runtime_prelude(Some(library(&quiet)))), told);
-    // The texts themselves know of no domain: without the inventory, the prompt is that of an agent without a prelude.
+    // Without the inventory, the prompt equals that of an agent without a prelude.
     let inventory = library(SHOP).inventory(Default::default()).unwrap();
     let (before, after) = told.split_once(inventory.trim_end()).expect("the inventory as it is");
     let before = before.trim_end().strip_suffix("## Library").expect("a section of its own");
@@ -80,7 +80,7 @@ fn a_library_that_calls_tools() {
     let model = Scripted::new(["(tool/get_user {:id 1})", "(return (:name (crm/user 7)))"]);
     let step = run(&agent, &with(&model)).unwrap();
     assert_eq!(value(&step), json!("Ada"));
-    // A private tool is the library's alone.
+    // Only the library can call a private tool.
     assert!(!step.turns[0].success, "{}", failure(&step, 1));
     assert!(!model.requests()[0].system.contains("get_user"));
     assert_eq!(step.tool_calls[0].origin.as_deref(), Some("crm/user"));
@@ -136,7 +136,7 @@ fn a_private_tool_of_an_agent_is_not_for_stored_libraries() {
     for private in [tool().visibility(Visibility::Private), tool().private_to("crm")] {
         assert_eq!(stored(private).unwrap_err().reason(), "prelude_attach_failed");
     }
-    // One that the host brings may call it if it is the one that is named.
+    // The host's own library may call it if the tool names that library.
     let own = |source: &str| {
         let agent = agent("Who?").runtime_prelude(Some(library(source))).tool(tool().private_to("crm"));
         run(&agent.build().unwrap(), &with(&Scripted::new(["(return (:name (crm/user 7)))"])))
@@ -170,7 +170,7 @@ fn s5_a_child_agent_has_nothing_of_its_parent() {
     assert_eq!(value(&run(&parent, &with(&model)).unwrap()), json!("analysis_error"));
 }
 
-/// Every way of running an agent has its prelude, and none has one that was not given.
+/// Checks that every way of running an agent has its prelude, and none has another one.
 #[test]
 fn s7_an_agents_prelude_field() {
     let (program, compiles) = ("(return (shop/gross 100))", CompileOptions::default);
@@ -256,7 +256,7 @@ fn a_guard_is_told_what_its_turn_called_and_no_more() {
     assert_eq!(*seen.lock().unwrap(), [2, 0]);
 }
 
-/// A library as its file says, with the signature of this key.
+/// Returns a library as loaded from a file, signed with this key.
 fn signed(source: &str, key: &Signing) -> Prelude {
     let bytes = library(source).to_bytes();
     let signature = key.sign(&bytes).unwrap();
@@ -280,7 +280,7 @@ fn where_keys_are_trusted_only_their_libraries_run() {
     ] {
         let error = trusting(prelude.clone()).build().expect_err("it is not trusted");
         assert!(error.message.contains("`runtime_prelude`") && error.message.contains(why), "{error}");
-        // What the one above trusts holds for all below, who may say otherwise.
+        // The trusted keys of the agent above apply to all below, even if they set others.
         let below = tax(prelude).trusted(TrustedKeys::parse(&theirs.public_key()).unwrap());
         let Ok(child) = below.build() else { continue };
         let parent = agent("All").trusted(keys.clone()).tool(Tool::agent("tax", child)).build().unwrap();
@@ -312,7 +312,7 @@ fn combined_mode_tells_of_preludes_and_its_programs_call_them() {
         requests[0].system
     );
     assert!(requests[1].messages.last().unwrap().content.contains("user=> 119.0"));
-    // Where neither programs nor the model could call them, nobody should think so.
+    // If neither programs nor the model can call the exports, the prompt must not mention them.
     let text = words().build().unwrap();
     let idle = words().expose_preludes(Some(ptc_agent::tools::Expose::PtcLisp)).build().unwrap();
     assert!(idle.warnings()[0].contains("nothing calls the preludes"), "{:?}", idle.warnings());

@@ -1,4 +1,4 @@
-//! Missions that go on after the process died.
+//! Missions that are resumed after the process died.
 
 use crate::kit::{agent, at_once, everything, value, with};
 use ptc_agent::definition::OnExhausted;
@@ -22,7 +22,7 @@ fn worker() -> Agent {
         .unwrap()
 }
 
-/// Two turns, and then the model is gone.
+/// Runs two turns, after which the model is gone.
 fn interrupted(agent: &Agent, dir: &Path) -> Box<Step> {
     let model = Scripted::new([
         Reply::from("(def twice (let [n 2] (fn [x] (* n x)))) {:rows [1 2]}"),
@@ -49,7 +49,7 @@ fn a_mission_goes_on_from_its_last_turn() {
     let step = run(&agent, &options).unwrap_or_else(|step| panic!("{:?}", step.fail));
     assert_eq!(value(&step), json!([40, 8, [1, 2], ["a", 1], 1, 16]));
     assert_eq!((step.usage.turns, model.requests()[0].turn, model.left()), (4, 3, 1));
-    // The model is sent everything that was said before.
+    // The model gets the whole earlier conversation.
     assert_eq!(model.requests()[0].messages.len(), 5);
     assert!(everything(&model).contains("(def total (twice 20))"));
 }
@@ -123,7 +123,7 @@ fn another_mission_does_not_go_on_from_there() {
         std::fs::write(empty.path().join("checkpoint-1.json"), damaged).unwrap();
         resume(&worker(), empty.path());
     }
-    // A machine that was tampered with is refused, and nothing panics.
+    // A manipulated snapshot is refused, and nothing panics.
     let text = std::fs::read_to_string(dir.path().join("checkpoint-2.json")).unwrap();
     let mut checkpoint: serde_json::Value = serde_json::from_str(&text).unwrap();
     for machine in ["", "AAAA", "not base64!"] {
@@ -191,7 +191,7 @@ fn a_folder_that_cannot_be_written_is_told_and_no_end() {
 #[test]
 fn a_checkpoint_needs_the_library_it_was_written_with() {
     let dir = tempfile::tempdir().unwrap();
-    // The same interface, so that everything but the code of the library is as it was.
+    // Equal interfaces, so that only the library's code differs.
     let with_rate = |rate: u32| {
         let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
         let source = format!("(ns shop) (defn gross \"With tax.\" [n] (* n {rate}))");
@@ -211,7 +211,7 @@ fn a_checkpoint_needs_the_library_it_was_written_with() {
     assert_eq!(value(&resume(&old).unwrap()), json!(80));
 }
 
-/// A tool that is asked once, if what it said is kept.
+/// Returns a cached tool with a counter of its runs.
 fn directory() -> (Tool, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let count = calls.clone();
@@ -233,7 +233,7 @@ fn answers_of_cached_tools_are_kept_in_checkpoints() {
     let first = RunOptions { checkpoint_dir: Some(dir.path().to_path_buf()), ..with(&model) };
     assert_eq!(run(&agent, &first).unwrap_err().reason(), "llm_error");
 
-    // What is firewalled stands in the file, which nobody else may read; in no request.
+    // Firewalled values are in the file, which nobody else may read, but in no request.
     let file = dir.path().join("checkpoint-1.json");
     assert!(std::fs::read_to_string(&file).unwrap().contains("ann-canary@example.org"));
     #[cfg(unix)]
@@ -279,7 +279,7 @@ fn a_cache_that_was_tampered_with_is_refused() {
         let fail = run(&agent, &options).unwrap_err().fail.unwrap();
         assert!(fail.message.contains("damaged"), "{cache}: {}", fail.message);
     }
-    // Checkpoints of earlier versions have none.
+    // Checkpoints of earlier versions have no cache.
     let mut checkpoint = whole;
     checkpoint.as_object_mut().unwrap().remove("cache");
     std::fs::write(&file, checkpoint.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions that a host drives itself: the machinery below missions.
+//! Sessions that a host drives itself, below missions.
 
 use ptc_runtime::{Prelude, PreludeStore, Runtime, Session};
 use serde_json::json;
@@ -38,7 +38,7 @@ fn libraries_are_fixed_when_a_session_starts() {
     store.write("shop", "(ns shop) (def rate 7)", json!({})).unwrap();
     assert_eq!(session.eval("shop/rate").unwrap().print().unwrap(), "19");
     assert_eq!((session.frozen()[0].id.as_str(), session.frozen()[0].version), ("shop", 1));
-    // Another library for one program, or another runtime, is an error.
+    // Evaluating with another library, or switching to another runtime, is an error.
     let other = Prelude::compile(&runtime, "(ns other) (def x 1)").unwrap();
     let error = session.eval_with("other/x", &other).err().unwrap();
     assert!(error.diagnostic().message.contains("shop@1"), "{error}");

@@ -1,4 +1,4 @@
-//! Replies that were cut, refused or held back: what becomes of the mission, in every mode.
+//! Replies that were cut, refused or held back: effects on the mission, in every mode.
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::definition::Transport;
@@ -7,7 +7,7 @@ use ptc_agent::{AgentBuilder, run};
 use ptc_model::{LlmResponse, OpaquePart, Output, Reply, Scripted, StopReason, Tokens, ToolCall};
 use serde_json::json;
 
-/// The four modes, each with a tool where it can have one.
+/// Returns agents in the four modes, with a tool where the mode allows it.
 fn modes() -> [(&'static str, AgentBuilder); 4] {
     let tool = || Tool::new("search", |_, _| Ok(1)).signature("() -> :int");
     let call = Some(Transport::ToolCall);
@@ -46,7 +46,7 @@ fn a_refusal_ends_the_mission_with_the_words_of_the_model() {
         );
         assert_eq!(failure(&step, 1)["reason"], "model_refused", "{mode}");
     }
-    // Some refuse without a word, or behind a program that is not to be run.
+    // Some models refuse without text, or behind a program that must not run.
     let silent = Scripted::new([LlmResponse::default().stop(StopReason::Refusal)]);
     let fail = run("Count", &with(&silent)).unwrap_err().fail.unwrap();
     assert_eq!(fail.to_string(), "model_refused: the model refused to answer");
@@ -84,7 +84,7 @@ fn a_cut_reply_is_told_and_nothing_of_it_runs() {
             "{mode}"
         );
     }
-    // Half of a program may be a program, too.
+    // Half of a program may be a program too.
     for half in ["(tool/delete {})", "```clojure\n(tool/delete {})\n"] {
         let delete = Tool::new("delete", |_, _| -> Result<i32, _> { panic!("it ran") });
         let agent = agent("Clean").tool(delete).build().unwrap();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// One line for each event.
+/// Formats an event as one line.
 fn line(event: &MissionEvent) -> String {
     let text = match &event.kind {
         What::TurnBegan(kind) => format!("turn {} {}", event.turn.unwrap(), kind.name()),
@@ -70,7 +70,7 @@ fn everything_is_told_as_it_happens() {
 
 #[tokio::test]
 async fn text_comes_in_pieces_while_the_model_writes() {
-    // The second piece is only written when the first has been read.
+    // The second piece is only written after the first was read.
     struct Slow(Arc<tokio::sync::Notify>);
     impl Model for Slow {
         fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
@@ -156,7 +156,7 @@ fn a_reader_holds_the_mission_back() {
     let mut events =
         stream(agent("Count").max_turns(50).turn_budget(50).build().unwrap(), options).blocking();
     assert!(matches!(events.next().unwrap().kind, What::TurnBegan(_)));
-    // The first request may be under way on a thread of its own; nothing behind it is asked until its turn is read.
+    // The first request may be under way on a thread of its own; no later one starts until its turn is read.
     std::thread::sleep(Duration::from_millis(100));
     assert!(calls.load(Ordering::SeqCst) <= 1, "nothing is asked that nobody reads about");
     let turns = events.filter(|event| matches!(event.kind, What::TurnBegan(_))).count();
@@ -165,7 +165,7 @@ fn a_reader_holds_the_mission_back() {
 
 #[test]
 fn what_waits_in_memory_is_bounded() {
-    // All within one step of the mission, so the reader has no chance to hold it back.
+    // All events in one step of the mission, so that the reader cannot hold it back.
     let flood = |request: &LlmRequest| {
         let sink = request.stream.as_ref().unwrap();
         for n in 0..100_000 {

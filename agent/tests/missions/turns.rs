@@ -1,4 +1,4 @@
-//! Turns: how they end, what they hand on, what bounds them.
+//! Turns: their endings, the state they hand on, and their limits.
 
 use crate::kit::{agent, value, with};
 use ptc_agent::run;
@@ -109,7 +109,7 @@ fn a_surplus_bracket_is_told_after_the_turn() {
     assert!(!told(3).contains("warning"), "{}", told(3));
 }
 
-/// What a program is warned of is redacted like everything else a model is shown.
+/// Checks that warnings about a program are redacted, like everything that a model is shown.
 #[test]
 fn warnings_tell_nothing_that_is_firewalled() {
     let model = Scripted::new(["(def _pin \"4711-0815\")) (def b {:_k \"4711-0815\"}))", "(return 1)"]);

@@ -143,7 +143,7 @@ fn a_result_is_the_type_that_was_asked_for() {
     let first = model.requests()[0].system.clone() + &told(&model, 1);
     assert!(first.contains("late") && first.contains("Orders that are late."), "the model knows: {first}");
     assert!(told(&model, 2).contains("late: expected int"), "{}", told(&model, 2));
-    // The agent itself is as it was.
+    // The agent itself is unchanged.
     assert_eq!(agent.signature().to_string(), "(city :string) -> :any");
 }
 

@@ -1,4 +1,4 @@
-//! What a model sees of data, and what programs and hosts have.
+//! Views of data: models see less of it than programs and hosts.
 
 use crate::kit::{agent, everything, told, value, with};
 use ptc_agent::tools::{LlmTool, Tool};
@@ -7,7 +7,7 @@ use ptc_contract::data::PromptLimit;
 use ptc_model::Scripted;
 use serde_json::json;
 
-/// A tool whose answer holds what no model may see.
+/// Returns a tool whose answer holds firewalled fields.
 fn find() -> Tool {
     Tool::new("find", |_, _| Ok(json!({"count": 2, "_ids": ["mail-000001", "mail-000002"]})))
         .signature("() -> {count :int, _ids [:string]}")
@@ -38,7 +38,7 @@ fn the_model_sees_the_public_part_and_the_host_all_of_it() {
     assert_eq!(value(&step), json!({"n": 2, "_ids": ["mail-000001", "mail-000002"], "_token": "tok-84711"}));
     nothing_leaks(&model);
     assert!(told(&model, 2).contains("\"count\" 2") && told(&model, 2).contains("<Firewalled>"));
-    // A text that a firewalled value went into is firewalled as a whole.
+    // A text derived from a firewalled value is firewalled as a whole.
     assert!(told(&model, 3).contains("[{\"_k\" <Firewalled>}] <Firewalled>"), "{}", told(&model, 3));
     assert!(told(&model, 1).contains("<Firewalled>"), "{}", told(&model, 1));
 }
@@ -62,7 +62,7 @@ fn errors_and_bad_returns_are_public_too() {
         .unwrap();
     let step = run(&agent, &secret_run(&model)).unwrap_err();
     nothing_leaks(&model);
-    // The host is told in full.
+    // The host gets the full message.
     assert_eq!(step.fail.unwrap().message, "stuck at tok-84711");
 }
 
@@ -76,7 +76,7 @@ fn keys_that_are_secrets_are_hidden_as_well() {
     let step = run(&agent, &secret_run(&model)).unwrap();
     assert_eq!(value(&step), json!(8));
     nothing_leaks(&model);
-    // Even keys that could be told, since nobody knows which those are.
+    // Public keys are hidden as well: which keys came from firewalled values is unknown.
     assert!(told(&model, 2).contains("data/result") && !told(&model, 2).contains("data/count"));
 }
 

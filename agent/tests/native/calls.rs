@@ -1,4 +1,4 @@
-//! Which calls of a turn are run, and that each gets one answer.
+//! Calls of a turn: those that run, and the one answer that each of them gets.
 
 use crate::{answers, calls, combined, text, with};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn reasons(messages: &[Message]) -> Vec<Value> {
     answers(messages).into_iter().map(|(_, answer)| answer["reason"].clone()).collect()
 }
 
-/// One turn with these calls, in combined mode.
+/// Runs one turn with these calls, in combined mode.
 fn turn(made: &[(&str, &str, Value)]) -> Vec<Message> {
     let agent = combined("Think").tool(seven()).max_turns(4).build().unwrap();
     let model = Scripted::new([calls(made), "done".into()]);
@@ -112,7 +112,7 @@ fn a_model_that_cannot_call_tools_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever a model calls, each id gets one answer, before anything else is said.
+    /// Checks that every id gets one answer before anything else is said, whatever the model calls.
     #[test]
     fn every_call_gets_one_answer(made in prop::collection::vec(
         (prop::sample::select(vec!["lisp_eval", "seven", "nine", "bad"]), prop::sample::select(vec![

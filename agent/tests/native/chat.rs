@@ -51,7 +51,7 @@ fn s000_nothing_is_kept_between_messages_in_combined_mode() {
         calls(&[("a", "load", json!({}))]),
         eval("b", "(def kept 1) (tool/load {})"),
         "one".into(),
-        // The hint of the first exchange is stale: the tool simply runs again.
+        // The hint of the first exchange is stale, so the tool simply runs again.
         eval("c", "(return [(tool/load {}) *1 (memory/get :kept)])"),
         "two".into(),
     ]);
@@ -61,7 +61,7 @@ fn s000_nothing_is_kept_between_messages_in_combined_mode() {
     assert_eq!(called.load(Ordering::Relaxed), 2);
     let last = second.messages.iter().rev().find(|message| message.role == Role::Tool).unwrap();
     assert!(last.content.contains("user=> [1 nil nil]"), "{}", last.content);
-    // Calls and their answers are part of the conversation.
+    // Calls and their answers belong to the conversation.
     assert_eq!(first.messages.iter().filter(|message| message.role == Role::Tool).count(), 2);
 }
 

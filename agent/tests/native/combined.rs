@@ -1,4 +1,4 @@
-//! Combined mode: words, tools of the host, and programs over what they answered.
+//! Combined mode: text, tools of the host, and programs over the tools' answers.
 
 use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::tools::{Expose, NativePreview, Tool};
@@ -138,7 +138,7 @@ fn s000_return_and_fail_are_answers_and_not_the_end() {
         (&json!("error"), &json!("fail"), &json!("{:reason :no_rows}"))
     );
     assert_eq!(answers[2]["result"], "user=> 42");
-    // Only a plain value is remembered.
+    // Only plain values are remembered.
     assert_eq!((&answers[3]["result"], &answers[3]["prints"]), (&json!("user=> [42 nil]"), &json!(["42"])));
     assert_eq!(answers[4]["reason"], "runtime_error");
     assert!(answers[4].get("result").is_none());
@@ -185,9 +185,9 @@ fn s000_exposure_decides_who_may_call() {
     assert_eq!(answers[1]["result"], "user=> 14");
     assert_eq!(answers[2]["reason"], "unknown_tool");
     assert_eq!((&answers[3], &answers[4]), (&json!(7), &json!(7)));
-    // The refusal comes before anything runs, also what stands before it in the program.
+    // The call is refused before anything runs, including the code before it.
     assert_eq!(step.turns[0].tool_calls.len(), 0);
-    // Nothing ran of a program that names a tool it may not call.
+    // If a program names a tool that it may not call, none of it runs.
     let ran = Arc::new(AtomicU32::new(0));
     let count = ran.clone();
     let shared =
@@ -196,7 +196,7 @@ fn s000_exposure_decides_who_may_call() {
     let program = "(tool/shared {}) (tool/plain {})";
     run(&refusing, &with(&Scripted::new([eval("a", program), "ok".into()]))).unwrap();
     assert_eq!(ran.load(Ordering::Relaxed), 0);
-    // The default is `native` in text, with programs and without, and `ptc_lisp` where programs are the answer.
+    // The default is `native` in text, with and without programs, and `ptc_lisp` where programs are the answer.
     for (agent, is_native) in [
         (crate::text("Think"), true),
         (combined("Think"), true),
@@ -207,7 +207,7 @@ fn s000_exposure_decides_who_may_call() {
         let offered = model.requests()[0].tools.iter().any(|tool| tool.name == "plain");
         assert_eq!((offered, step.json().unwrap() == json!(7)), (is_native, !is_native));
     }
-    // The card is there, with the tools that programs may call.
+    // The prompt has the card, with the tools that programs may call.
     let system = &model.requests()[0].system;
     assert!(system.contains("full_result_cached") && system.contains("(tool/mine {})"), "{system}");
     assert!(!system.contains("tool/plain"));

@@ -1,4 +1,4 @@
-//! What preludes export, as tools of a model that calls tools itself.
+//! Exports of preludes, as tools of a model that calls tools itself.
 
 use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::definition::Transport;
@@ -26,7 +26,7 @@ fn shop(builder: AgentBuilder) -> AgentBuilder {
     builder.runtime_prelude(Some(library(SHOP)))
 }
 
-/// The answers to these calls, made in one turn.
+/// Returns the answers to these calls, made in one turn.
 fn answered(agent: &Agent, asked: &[(&str, Value)]) -> Vec<Value> {
     let ids: Vec<String> = (0..asked.len()).map(|i| format!("c{i}")).collect();
     let made: Vec<(&str, &str, Value)> =
@@ -58,7 +58,7 @@ fn s000_exports_of_preludes_are_in_every_mode() {
     let asked =
         answered(&agent, &[("shop_gross", json!({"net": 100})), ("shop_total", json!({"nets": [1, 2]}))]);
     assert_eq!(asked, [json!(119.0), json!(3)]);
-    // Who is offered what: text by default, combined mode when somebody asks for it.
+    // Offered by default in text, and in combined mode on request.
     assert_eq!(offered(shop(text("Tax"))), names);
     assert_eq!(offered(shop(text("Tax")).expose_preludes(Some(Expose::Both))), names);
     assert!(offered(shop(text("Tax")).expose_preludes(Some(Expose::PtcLisp))).is_empty());
@@ -88,7 +88,7 @@ fn a_model_is_told_what_an_export_takes() {
     let preview = preview_prompt(&agent, &Datum::scalar(Node::Map(0)));
     assert_eq!(preview.tool_schemas.len(), 2);
     assert_eq!(preview.tool_schemas[0]["function"]["description"], json!(tools[0].description));
-    // What does not fit is told with what does, and nothing runs.
+    // Wrong arguments are refused with the expected ones, and nothing runs.
     let told = answered(
         &agent,
         &[
@@ -139,7 +139,7 @@ fn calls_of_exports_are_programs_like_any() {
         Tracer::new().on("tool.call", move |event| note.lock().unwrap().push(event.clone())).unwrap();
     let model = Scripted::new([calls(&[("a", "crm_user", json!({"id": 7}))]), "Ada".into()]);
     let step = run(&crm(&seen).build().unwrap(), &with(&model).tracer(tracer)).unwrap();
-    // The tool is the prelude's own: the model is offered the export and not what is behind it.
+    // The model is offered the export, but not the private tool behind it.
     let tools = model.requests()[0].tools.clone();
     let told: Vec<(&str, &str)> = tools.iter().map(|tool| (&*tool.name, &*tool.description)).collect();
     assert_eq!(
@@ -185,7 +185,7 @@ fn guards_and_policies_see_the_effect_of_the_tools_behind_an_export() {
     assert_eq!(policy(hidden.clone()), ["crm_drop_user", "crm_pick"]);
     let found = Policy { discoverable: vec!["crm/*".into()], ..Policy::default() };
     assert!(policy(found).is_empty());
-    // What is hidden cannot be called either.
+    // Hidden exports cannot be called either.
     let asked = answered(&crm(&seen).policy(hidden).build().unwrap(), &[("crm_user", json!({"id": 1}))]);
     assert_eq!(asked[0]["reason"], "unknown_tool");
 }
@@ -196,7 +196,7 @@ fn a_prelude_that_needs_more_than_the_agent_has_is_refused_before_a_model_is_ask
     let agent = text("Who?").runtime_prelude(Some(library(CRM))).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap_err();
     assert_eq!((step.reason(), model.requests().len()), ("prelude_attach_failed", 0));
-    // A tool that is there for the model alone is told with what would help.
+    // For a tool that is offered to the model alone, the error suggests a fix.
     let tool = |name: &str| Tool::new(name, |_, _| Ok(1));
     let builder = text("Who?").runtime_prelude(Some(library(CRM)));
     let agent = builder.tool(tool("get_user")).tool(tool("drop")).tool(tool("pick")).build().unwrap();
@@ -213,7 +213,7 @@ fn limits_hold_for_exports_too() {
     let builder = text("Work").runtime_prelude(Some(library(source))).tool(one);
     let agent = builder.clone().timeout(200).max_tool_calls(Some(3)).build().unwrap();
     let asked = |asked: &[(&str, Value)]| answered(&agent, asked);
-    // Programs have their own limit of calls, and every export counts once against that of the model.
+    // Programs have their own call limit, and every export counts once against the model's.
     let told = asked(&[
         ("slow_spin", json!({})),
         ("slow_many", json!({"n": 3})),
@@ -231,7 +231,7 @@ fn limits_hold_for_exports_too() {
     assert!(told[2]["message"].as_str().unwrap().contains("`slow/make` gave what is no data"), "{}", told[2]);
     let told = asked(&[("slow_large", json!({}))]);
     assert_eq!((&told[0]["status"], &told[0]["truncated"]), (&json!("ok"), &json!(true)));
-    // It reads the data of the mission, and what it prints is for the host.
+    // An export reads the data of the mission, and its prints are for the host.
     let reply: Reply = calls(&[("a", "slow_tenant", json!({})), ("b", "slow_say", json!({}))]);
     let options = with(&Scripted::new([reply, "done".into()])).context(&json!({"tenant": "acme"})).unwrap();
     let step = run(&builder.build().unwrap(), &options).unwrap();

@@ -1,4 +1,4 @@
-//! What the last words of an agent that answers in text become.
+//! Final texts of agents that answer in text, and the data read from them.
 
 use crate::{calls, combined, text, with};
 use ptc_agent::AgentBuilder;
@@ -50,9 +50,31 @@ fn s000_the_final_answer_by_type() {
             assert_eq!(step.json().unwrap(), *wanted, "{signature:?} {reply}");
         }
     }
-    for agent in both(Some(":datetime")) {
-        let model = Scripted::new(["2031-05-01T08:00:00Z"]);
-        run(&agent.build().unwrap(), &with(&model)).unwrap();
+    for (reply, fits) in
+        [("2031-05-01T08:00:00Z", true), ("\"2031-05-01T08:00:00Z\"", true), ("tomorrow", false)]
+    {
+        for agent in both(Some(":datetime")) {
+            let model = Scripted::new([reply]);
+            let ended = run(&agent.max_turns(1).build().unwrap(), &with(&model));
+            // The value is a date, not a text that looks like one.
+            let is_date = |step: ptc_agent::Step| {
+                matches!(step.returned.unwrap().nodes(), [ptc_bytecode::Node::Instant(1_935_388_800_000_000)])
+            };
+            assert_eq!(ended.map(is_date).unwrap_or_default(), fits, "{reply}");
+        }
+    }
+    // Maps and lists are parsed as JSON and checked against the signature.
+    for (signature, reply) in [
+        ("{n :int}", "{\"n\": \"3\"}"),
+        ("{n :int}", "[3]"),
+        ("{n :int}", "n is 3"),
+        ("[:int]", "[1, \"x\"]"),
+        ("[{id :int}]", "[{\"id\": 1}, {}]"),
+    ] {
+        for agent in both(Some(signature)) {
+            let ended = run(&agent.max_turns(1).build().unwrap(), &with(&Scripted::new([reply])));
+            assert!(ended.is_err(), "{signature} {reply}");
+        }
     }
 }
 
@@ -100,7 +122,7 @@ fn a_schema_goes_along_only_without_tools() {
     run(&beside, &with(&model)).unwrap();
     let requests = model.requests();
     assert!(requests[0].schema.is_some() && requests[1].schema.is_none());
-    // In words it is there in both.
+    // Both requests state the schema in words.
     assert!(requests.iter().all(|request| request.messages[0].content.contains("\"n\"")));
 }
 

@@ -1,4 +1,4 @@
-//! Equal calls of a cached tool that are under way together: one call, whose answer all of them get.
+//! Concurrent equal calls of a cached tool: one call, whose answer all callers get.
 
 use crate::{answers, calls, combined, eval, with};
 use ptc_agent::replay::RecordedMission;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 
-/// A tool that answers once so many calls of it have begun, and counts how often it really ran.
+/// A tool that answers once this many calls of it have begun, with a counter of its real runs.
 struct Gate {
     callers: AtomicUsize,
     ran: AtomicUsize,
@@ -28,8 +28,8 @@ impl Gate {
         self.ran.load(Ordering::SeqCst)
     }
 
-    /// Opens with the last of so many callers. The first has begun by then, and all others have joined it: nothing is
-    /// waited for between the event and that.
+    /// Returns a tracer that opens the gate with the last of this many callers. The first has begun by then, and all
+    /// others have joined it: nothing is awaited between the event and joining.
     fn tracer(self: &Arc<Gate>, callers: usize) -> Tracer {
         let gate = self.clone();
         let begun = move |_: &Event| {

@@ -6,12 +6,12 @@ use ptc_agent::tools::{Expose, NativePreview, Tool};
 use ptc_model::Scripted;
 use serde_json::{Value, json};
 
-/// `PTC_TEST_LARGE_MB=200` for a figure; less will do to see that it works.
+/// Returns the size in megabytes. Set `PTC_TEST_LARGE_MB=200` for a measurement; the small default shows that it works.
 fn megabytes() -> usize {
     std::env::var("PTC_TEST_LARGE_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
 }
 
-/// A hundred bytes a row, as JSON.
+/// Returns the number of rows, at a hundred bytes per row as JSON.
 fn rows() -> usize {
     megabytes() * 10_000
 }
@@ -64,19 +64,19 @@ fn count_twice(load: Tool) {
     assert_eq!(answers[0]["rows"].as_array().unwrap().len(), 2);
     assert_eq!(answers[1]["result"], format!("user=> {rows}"));
     assert_eq!(answers[2]["result"], "user=> 45");
-    // The later calls were answered from memory, at once.
+    // The later calls were answered from the cache.
     assert!(step.tool_calls[1..].iter().all(|call| call.cached));
     assert!(model.requests().iter().all(|request| serde_json::to_string(request).unwrap().len() < 20_000));
 }
 
-/// Rows of about a hundred bytes each.
+/// Returns rows of about a hundred bytes each.
 fn hundreds(count: usize) -> Value {
     (0..count)
         .map(|id| json!({"id": id, "_pin": format!("pin-{id:06}"), "message": "x".repeat(64)}))
         .collect()
 }
 
-/// What a model sees that calls `load` itself, as text and as JSON, and what the host is warned of.
+/// Returns the view of a model that calls `load` itself, as text and as JSON, and the warnings for the host.
 fn answer_of(agent: ptc_agent::AgentBuilder, answer: Value, args: Value) -> (String, Value, Vec<String>) {
     let load =
         Tool::new("load", move |_, _| Ok(answer.clone())).signature("(level :string?, page :int?) -> :any");

@@ -1,4 +1,4 @@
-//! Agents whose model calls tools itself: text, combined mode, programs over `lisp_eval`.
+//! Agents whose model calls tools itself: text, combined mode, programs through `lisp_eval`.
 
 mod calls;
 mod chat;
@@ -32,7 +32,7 @@ fn with(model: &Scripted) -> RunOptions {
     RunOptions { collect_messages: true, ..RunOptions::new() }.llm(LlmRef::client(model.clone()))
 }
 
-/// A reply that calls tools: `(id, name, args)`.
+/// Returns a reply that calls tools: `(id, name, args)`.
 fn calls(calls: &[(&str, &str, Value)]) -> Reply {
     let calls = calls.iter().map(|(id, name, args)| ToolCall::read(Some(id), *name, &args.to_string()));
     Reply::from(LlmResponse::calls(calls))
@@ -42,7 +42,7 @@ fn eval(id: &str, program: &str) -> Reply {
     calls(&[(id, "lisp_eval", json!({"program": program}))])
 }
 
-/// The answers to calls in a conversation, by id.
+/// Returns the answers to calls in a conversation, by id.
 fn answers(messages: &[Message]) -> Vec<(String, Value)> {
     let tools = messages.iter().filter(|message| message.role == Role::Tool);
     tools

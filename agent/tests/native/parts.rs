@@ -17,7 +17,7 @@ fn tool() -> Tool {
     Tool::new("photo", |_, _| Ok(json!({"note": "a cup", "it": photo()})))
 }
 
-/// The answer to the first call: its words and what goes with it.
+/// Returns the answer to the first call: its text and its parts.
 fn answer(agent: &Agent, model: &Scripted) -> Message {
     let step = run(agent, &with(model)).unwrap_or_else(|step| panic!("{:?}", step.fail));
     step.messages.unwrap().into_iter().find(|message| message.role == Role::Tool).unwrap()

@@ -1,4 +1,4 @@
-//! What a model sees of a result whose whole is kept for programs.
+//! Previews of results for models, while the whole is kept for programs.
 
 use crate::{answers, calls, combined, with};
 use ptc_agent::run;
@@ -6,7 +6,7 @@ use ptc_agent::tools::{Expose, NativePreview, Tool};
 use ptc_model::Scripted;
 use serde_json::{Value, json};
 
-/// The preview of this result, and the warnings of the run.
+/// Returns the preview of this result, and the warnings of the run.
 fn preview(result: Value, kind: Option<NativePreview>) -> (Value, Vec<String>) {
     let tool = Tool::new("load", move |_, _| Ok(result.clone())).expose(Expose::Both).cache(true);
     let tool = match kind {
@@ -78,6 +78,20 @@ fn s000_rows() {
     assert!(shown["schema"].is_object() && shown["sample_keys"].is_array());
     let (scalar, _) = preview(json!(7), Some(NativePreview::Rows { limit: 3 }));
     assert!(scalar.get("rows").is_none());
+    // Rows are shown unchanged; twenty of them unless the file sets a limit.
+    let rows: Vec<Value> = (0..50).map(|i| json!({"id": i, "tags": [null, 2.5, {"deep": "x"}]})).collect();
+    let file = |rows: Vec<Value>, native_result: Value| {
+        let file = json!({"prompt": "Think", "output": "text", "ptc_transport": "tool_call", "tools": {"load": {
+            "signature": "() -> :any", "answer": rows, "expose": "both", "cache": true, "native_result": native_result,
+        }}});
+        let model = Scripted::new([calls(&[("a", "load", json!({}))]), "ok".into()]);
+        let step = run(&ptc_agent::Agent::from_json(&file).unwrap(), &with(&model)).unwrap();
+        answers(&step.messages.unwrap())[0].1.clone()
+    };
+    assert_eq!(file(rows.clone(), json!({"preview": "rows"}))["rows"], json!(rows[..20]));
+    assert_eq!(file(rows.clone(), json!({"preview": "rows", "limit": 5}))["rows"], json!(rows[..5]));
+    assert_eq!(file(rows.clone(), json!({"preview": "metadata"})).get("rows"), None);
+    assert_eq!(file(rows[..2].to_vec(), json!({"preview": "rows"}))["rows"], json!(rows[..2]));
 }
 
 #[test]
@@ -92,12 +106,12 @@ fn s000_a_preview_of_ones_own() {
     let (shown, warnings) = preview(json!([1, 2]), custom(|_| json!([1])));
     assert_eq!(shown["result_count"], 2);
     assert!(warnings[0].contains("non_map"), "{warnings:?}");
-    // A map whose keys are no text has no JSON form.
+    // A map with keys other than text has no JSON form.
     let unusable = NativePreview::custom(|_| std::collections::BTreeMap::from([((1, 2), 3)]));
     let (shown, warnings) = preview(json!([1, 2]), Some(unusable));
     assert_eq!(shown["result_count"], 2);
     assert!(warnings[0].contains("non_encodable"), "{warnings:?}");
-    // Whatever becomes of the preview, programs have the answer.
+    // Programs have the answer even if the preview fails.
     let tool = Tool::new("load", |_, _| Ok(json!([1, 2]))).expose(Expose::Both).cache(true);
     let tool = tool.native_result(custom(|_| panic!("no")).unwrap());
     let model = Scripted::new([

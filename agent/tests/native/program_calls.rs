@@ -31,7 +31,7 @@ fn return_ends_the_mission() {
     assert_eq!(answers[0]["memory"]["changed"], json!({"s": "7"}));
     assert_eq!(answers[1]["reason"], "runtime_error");
     assert!(answers[1]["feedback"].as_str().unwrap().contains("n: expected int"));
-    // No count of turns in the answers, and no further words.
+    // The answers hold no turn counts, and no further text follows.
     assert!(answers.iter().all(|answer| !answer.to_string().contains("Turn ")));
     assert_eq!(messages.iter().filter(|message| message.role == Role::User).count(), 1);
 }

@@ -1,4 +1,4 @@
-//! One registry: whatever is behind a tool, each mode has it by the same rules of exposure.
+//! Single registry: tools of every kind follow the same rules of exposure in each mode.
 
 use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::definition::Transport;
@@ -7,7 +7,8 @@ use ptc_agent::{Agent, AgentBuilder, run};
 use ptc_model::{LlmRequest, Output, Scripted};
 use serde_json::{Value, json};
 
-/// Code of the host, a question, an agent that writes programs, and one that answers in words; each doubles a number.
+/// Returns tools of four kinds: host code, a question, an agent that writes programs, and one that answers in text.
+/// Each doubles a number.
 fn kinds() -> Vec<(&'static str, Tool)> {
     let child = |output: Output| {
         let agent = Agent::builder().prompt("Double {{n}}").signature("(n :int) -> :int").output(output);
@@ -28,7 +29,7 @@ fn kinds() -> Vec<(&'static str, Tool)> {
     ]
 }
 
-/// The answer to the one call of `lisp_eval` or of the tool.
+/// Returns the answer to the only call, of `lisp_eval` or of the tool.
 fn answer(agent: AgentBuilder, tool: Tool, reply: ptc_model::Reply) -> Value {
     let model = Scripted::new([reply, "done".into()]);
     let step = run(&agent.tool(tool).build().unwrap(), &with(&model)).unwrap();

@@ -1,4 +1,4 @@
-//! Rules of combined mode that are small, and pinned all the same.
+//! Small rules of combined mode.
 
 use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::definition::Transport;
@@ -59,7 +59,7 @@ fn s000_keys_of_the_cache_are_canonical() {
     }
     assert_ne!(key(json!({"l": [1, 2]})), key(json!({"l": [2, 1]})), "lists keep their order");
     assert_ne!(key(json!({"a": 1})), key(json!({"a": "1"})));
-    // Models and programs come to the same key, each in its own way of writing.
+    // Models and programs spell arguments differently, but get the same cache key.
     let called = Arc::new(AtomicU32::new(0));
     let agent = combined("x").tool(counting(&called).expose(Expose::Both).cache(true)).build().unwrap();
     let model = Scripted::new([
@@ -80,7 +80,7 @@ fn s000_without_the_cache_each_layer_runs_the_tool() {
     let model = Scripted::new([calls(&[("a", "load", json!({}))]), eval("b", "(tool/load {})"), "ok".into()]);
     let step = run(&agent, &with(&model)).unwrap();
     assert_eq!(called.load(Ordering::Relaxed), 2);
-    // The model sees the answer itself: there is nothing to go back to.
+    // The model sees the whole answer, so there is no hint to read the rest.
     assert_eq!(answers(&step.messages.unwrap())[0].1, json!(0));
 }
 

@@ -72,7 +72,7 @@ fn everything_people_wrote_stays() {
     assert_eq!(bare.trim_end(), ISSUE.trim_end());
     assert!(body.contains("- [x] Sum them by category (ask @anna) <!-- ptc {\"id\":\"2\"} -->\n"), "{body}");
     assert!(history.contains("- `2031-04-02T08:00:01Z` `ok`\n  - `2`: `3 categories`\n"), "{history}");
-    // It is the same plan when it is read again, and the same text when it is written again.
+    // Reading it again gives the same plan, and writing it again the same text.
     let again = read("Report", &body).expect("a plan");
     assert_eq!((&again.steps, &again.history), (&plan.steps, &plan.history));
     let before = seen(&plan);
@@ -92,7 +92,7 @@ fn lines_keep_their_ends() {
     assert!(!body.replace("\r\n", "").contains('\n'));
 }
 
-/// A plan of three steps, synced once.
+/// Returns a plan of three steps, synced once.
 fn synced() -> (Plan, String) {
     let body = "- [ ] Load\n- [ ] Sum\n- [ ] Mail\n";
     let mut plan = read("Report", body).expect("a plan");
@@ -106,7 +106,7 @@ fn synced() -> (Plan, String) {
 fn what_people_change_is_taken_over() {
     let (mut plan, body) = synced();
     let before = seen(&plan);
-    // Step 1 is to be done again, 2 was done by hand in other words, 3 went, another came.
+    // Step 1 was reopened, 2 was ticked and reworded, 3 was removed, and another was added.
     let edited = body
         .replace("- [x] Load", "- [ ] Load")
         .replace("- [ ] Sum", "- [X] Sum up")
@@ -168,7 +168,7 @@ fn steps_of_the_plan_are_added_and_renamed() {
     plan.steps[1].text = "Sum by\ncategory, as @anna said <!-- ptc {} -->".to_string();
     plan.steps.push(PlanStep::new("a -->b", "Check").tool("get_orders"));
     let body = merge(&body, &mut plan, &before).expect("merged");
-    // Nobody is called by a program, and no comment begins in a text of ours.
+    // Programs cannot mention people, and texts from plans cannot open comments.
     assert!(body.contains("Sum by category, as @\u{200b}anna said &lt;!-- ptc {} --&gt; <!-- ptc"), "{body}");
     let again = read("Report", &body).expect("a plan");
     assert_eq!(again.step("a -->b").unwrap().tools, ["get_orders"]);
@@ -189,7 +189,7 @@ fn an_issue_without_a_list_gets_one() {
         read("Report", &merge("", &mut plan, &[]).expect("merged")).expect("a plan").steps,
         plan.steps
     );
-    // Again, by somebody who does not know what was there: what is done stays done.
+    // Merging without an earlier state: done steps stay done.
     let mut other = Plan::new("Report", [PlanStep::new("load", "Load"), PlanStep::new("sum", "Sum")]);
     other.steps[1].state = StepState::Done;
     merge(&body, &mut other, &[]).expect("merged");
@@ -238,7 +238,7 @@ fn texts_without_measure_are_refused() {
     assert_eq!(read("Report", &many).unwrap_err().kind, PlanErrorKind::TooLarge);
     let (mut plan, body) = synced();
     assert_eq!(merge(&many, &mut plan, &[]).unwrap_err().kind, PlanErrorKind::TooLarge);
-    // More was done than an issue can tell, and more than anybody wants to write out.
+    // More reports than an issue holds, and more than could be written out here.
     let mut huge = Execution::new("2040", "ok");
     for i in 0..1000 {
         huge = huge.step(i.to_string(), "x".repeat(4000));
@@ -263,7 +263,7 @@ fn half_a_section_costs_nobody_their_words() {
     let before = seen(&plan);
     let again = merge(&merged, &mut plan, &before).expect("merged");
     assert!(again.contains("Words behind it\n"), "{again}");
-    // Damaged data: the list is written anew from what the plan knows.
+    // Damaged data: the list is written anew from the plan.
     let edited = body.replace("<!-- ptc:history [", "<!-- ptc:history [oops");
     assert!(merge(&edited, &mut plan, &before).expect("merged").contains("`44 rows`"));
 }
@@ -297,12 +297,12 @@ proptest! {
         }
         let merged = merge(&edited, &mut plan, &before).expect("merged");
         prop_assert!(plan.check().is_ok());
-        // Once is enough.
+        // Merging again changes nothing.
         let before = seen(&plan);
         let mut again = plan.clone();
         prop_assert_eq!(&merge(&merged, &mut again, &before).expect("merged"), &merged);
         prop_assert_eq!(&again.steps, &plan.steps);
-        // Lines that are neither steps nor ours are all there, in order.
+        // All other lines are still there, in order.
         let is_ours = |line: &str| line.contains("[") || line.contains("ptc");
         let mut lines = merged.lines();
         if !edited.contains("ptc:history:end") {

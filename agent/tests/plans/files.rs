@@ -22,7 +22,7 @@ fn s001_a_plan_is_saved_and_loaded() {
     let path = dir.path().join("plans/workflow-001.json");
     plan().save(&path).expect("saved");
     assert_eq!(Plan::load(&path).expect("loaded"), plan());
-    // Again, over the old one, and nothing is left beside it.
+    // Saving again replaces the old file, and leaves nothing next to it.
     let mut later = plan();
     later.record(Execution::new("2031-04-03T08:00:01Z", "max_turns_exceeded").failed("sum", "no category"));
     later.save(&path).expect("saved");

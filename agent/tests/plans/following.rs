@@ -15,7 +15,7 @@ fn steps() -> [PlanStep; 3] {
     ]
 }
 
-/// A plan of which one step is done and one was tried.
+/// Returns a plan with one finished and one failed step.
 fn begun() -> Plan {
     let mut plan = Plan::new("Orders", steps());
     let before = Execution::new("2031-04-02T08:00:01Z", "failed").step("load", "44 rows");
@@ -54,7 +54,7 @@ fn s001_a_saved_plan_is_resumed_and_kept_up_to_date() {
     let seen = path.clone();
     let model = Scripted::new([
         Reply::from("(step-done \"sum\" \"3 sums\") 3"),
-        // The file has it before the mission goes on: whoever dies now has lost nothing.
+        // The file is updated before the mission goes on, so a crash now loses nothing.
         Reply::from_fn(move |_| {
             let now = Plan::load(&seen).unwrap();
             assert_eq!(states(&now)[1], (StepState::Done, Some("3 sums")));
@@ -65,7 +65,7 @@ fn s001_a_saved_plan_is_resumed_and_kept_up_to_date() {
     let step = follow(&plan, &model).unwrap();
     assert!(step.warnings.is_empty(), "{:?}", step.warnings);
     plan.finish(&step).unwrap();
-    // What was done before is shown as done, and why a step failed.
+    // Earlier completions and failures are shown with their reports.
     let wanted = "- [x] load: Load the orders (44 rows)\n- [ ] sum: Sum them (failed before: no categories)\n\
                   - [ ] mail: Mail the sums";
     assert!(told(&model, 1).contains(wanted), "{}", told(&model, 1));
@@ -107,7 +107,7 @@ fn a_mission_that_fails_leaves_what_it_did() {
     assert_eq!(states(&now), [(StepState::Done, Some("44 rows")), pending, pending]);
     assert_eq!(now.history[0].status, "llm_error");
 
-    // The next one goes on there.
+    // The next mission continues from there.
     let plan = FollowedPlan::open(&path).unwrap();
     let model = Scripted::new(["(return 1)"]);
     plan.finish(&follow(&plan, &model).unwrap()).unwrap();
@@ -119,7 +119,7 @@ fn a_mission_that_fails_leaves_what_it_did() {
     assert_eq!(Plan::load(&path).unwrap().history.len(), 2);
 }
 
-/// A mission during whose second turn the file becomes something else.
+/// Runs a mission during whose second turn the file is changed.
 fn meanwhile(path: &Path, change: impl Fn(&Path) + Send + Sync + 'static) -> (Step, FollowedPlan) {
     let plan = FollowedPlan::open(path).unwrap();
     let file = path.to_path_buf();

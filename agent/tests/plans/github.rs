@@ -1,4 +1,4 @@
-//! Plans in issues, against a server that speaks as GitHub does.
+//! Plans in issues, against a fake GitHub server.
 
 use crate::server::{Server, TOKEN, Trouble};
 use ptc_agent::plan::{Execution, GitHub, Plan, PlanErrorKind, PlanStep, PlanStore, StepState};
@@ -47,7 +47,7 @@ async fn s001_a_plan_is_read_from_an_issue_and_written_back() {
     {
         assert!(asked.head.contains(header), "{}", asked.head);
     }
-    // Nothing new, nothing written; and another process reads the same plan.
+    // Without news, nothing is written; and another process reads the same plan.
     plan.sync_to_github(&github(&server)).await.expect("synced");
     assert_eq!(server.methods(), "GET GET PATCH GET");
     assert_eq!(load(&server).await, plan);
@@ -58,7 +58,7 @@ async fn people_may_edit_at_any_time() {
     let server = Server::start(BODY);
     let mut plan = load(&server).await;
     plan.record(done());
-    // After it was loaded; between reading and writing; and where the server does not mind tags.
+    // Edits after loading; between reading and writing; and on a server that ignores tags.
     server.edit("- [ ] Sum them", "- [x] Sum them");
     server.trouble([Trouble::Nothing, Trouble::Edit("Thanks!", "- [ ] Print\r\n\r\nThanks a lot!")]);
     plan.sync_to_github(&github(&server)).await.expect("synced");
@@ -134,7 +134,7 @@ async fn a_limit_on_requests_is_waited_for_or_told() {
     server.trouble([limit(), Trouble::Status(429, &[("retry-after", "0")], "{}")]);
     load(&server).await;
     assert_eq!(server.methods(), "GET GET GET");
-    // Longer than anybody wants to wait.
+    // Longer than the maximum wait.
     let hour = Trouble::Status(
         403,
         &[("retry-after", "3600")],
@@ -147,7 +147,7 @@ async fn a_limit_on_requests_is_waited_for_or_told() {
         (PlanErrorKind::RateLimited, Some(Duration::from_secs(3600)))
     );
     assert!(error.message.contains("secondary rate limit"), "{error}");
-    // The other way to say it: none left until an instant, here one that is past, then one far away.
+    // The other form of the limit: none left until an instant, first one in the past, then one far away.
     server.trouble([Trouble::Status(
         403,
         &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1000")],
@@ -175,7 +175,7 @@ async fn a_server_that_fails_is_asked_again() {
     server.trouble([broken(), Trouble::HangUp, Trouble::Status(200, &[], "no JSON")]);
     let mut plan = load(&server).await;
     assert_eq!(server.asked().len(), 4);
-    // A write that failed is begun with reading: it may have happened, and people may have edited.
+    // A failed write is retried from reading: it may have happened, and people may have edited.
     plan.record(done());
     server.trouble([Trouble::Nothing, broken()]);
     plan.sync_to_github(&github(&server)).await.expect("synced");
@@ -208,7 +208,7 @@ async fn a_repository_keeps_plans_by_number() {
     let server = Server::start("Some words");
     let store = github(&server).plans("owner/repo").expect("a store");
     let plans: &dyn PlanStore = &store;
-    // A plan from elsewhere is put into the issue, beside what is there.
+    // A plan from elsewhere is added to the issue's text.
     let mut plan = Plan::new("Mine", [PlanStep::new("load", "Load").tool("get_orders")]);
     plans.save("275", &mut plan).await.expect("saved");
     assert_eq!(

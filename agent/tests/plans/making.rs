@@ -49,7 +49,7 @@ fn a_plan_is_checked_kept_and_given_back() {
     );
     assert!(tool.check().is_ok());
     assert_eq!(tool.effect, Effect::Write);
-    // Another agent gets it as its plan.
+    // Another agent gets the steps as its plan.
     let agent = Agent::builder().prompt("Follow it").plan(plan.items()).build().expect("an agent");
     assert_eq!(agent.options().plan[0].id, "find");
 }
@@ -93,7 +93,7 @@ fn s001_plan_generation_via_create_plan_tool() {
     call(tool, draft("get_orders")).expect("a tool of the catalog");
     assert_eq!(plans.last().expect("a plan").steps[0].tools, ["get_orders"]);
     assert!(call(tool, draft("create_plan")).is_err(), "a plan is not made of planning");
-    // As the tool of a program, which is what it is for.
+    // Called by a program, its main use.
     let model = Scripted::new([
         r#"(return (tool/create_plan {:title "Orders" :steps [{:id "load" :text "Load them" :tool "get_orders"} {:id "sum" :text "Sum them"}]}))"#,
     ]);
@@ -103,16 +103,16 @@ fn s001_plan_generation_via_create_plan_tool() {
     let ids: Vec<String> = plans.last().expect("a plan").items().into_iter().map(|item| item.id).collect();
     assert_eq!(ids, ["load", "sum"]);
     assert!(model.requests()[0].system.contains("create_plan(title :string, steps ["));
-    // A changed copy knows its own tools.
+    // A changed copy of the agent knows its own tools.
     let changed =
         agent.with(|agent| agent.catalog_tool(Tool::described("mail", "() -> :bool"))).expect("an agent");
     assert!(call(tool, draft("mail")).is_err());
     call(changed.tools().get("create_plan").expect("the tool"), draft("mail"))
         .expect("a tool of the catalog");
-    // From a file, without a sink: the plan is what the agent returns.
+    // From a file, without a sink: the plan is the agent's result.
     let agent = planner().builtin_tools(vec![BuiltinTool::CreatePlan]).build().expect("an agent");
     assert!(call(agent.tools().get("create_plan").expect("the tool"), draft("search")).is_ok());
-    // A tool of the host's own stands before it.
+    // A tool of the host wins over the built-in one.
     let own =
         planner().tool(Tool::new("create_plan", |_, _| Ok(7))).builtin_tools(vec![BuiltinTool::CreatePlan]);
     let own = own.build().expect("an agent").with(|agent| agent.max_turns(9)).expect("an agent");
@@ -124,7 +124,7 @@ fn one_agent_plans_and_another_follows() {
     let plans = MemoryPlans::default();
     let agent =
         planner().builtin_tools(vec![BuiltinTool::CreatePlan]).plan_sink(Some(Arc::new(plans.clone())));
-    // The first plan names a tool there is not; the second one is right.
+    // The first plan names an unknown tool; the second one is valid.
     let model = Scripted::new([
         "```clojure\n(return (tool/create_plan {:title \"Orders\" :steps [{:id \"load\" :text \"Load\" :tool \"orders\"}]}))\n```",
         "```clojure\n(return (tool/create_plan {:title \"Orders\" :steps [{:id \"load\" :text \"Load\" :tool \"get_orders\"} {:id \"sum\" :text \"Sum\"}]}))\n```",
@@ -193,7 +193,7 @@ fn a_sink_may_refuse() {
     assert_eq!((plans.all().len(), plans.all()[0].title.as_str()), (100, "50"));
 }
 
-/// More than a hundred tools of a company.
+/// Returns more than a hundred tools of a company.
 fn company() -> ToolSet {
     let expenses = Tool::new("get_expenses", |_, _| {
         Ok(
@@ -232,7 +232,7 @@ fn company() -> ToolSet {
 #[test]
 fn s001_a_discovery_agent_finds_and_uses_a_few_tools_of_many() {
     let all = company();
-    // An agent looks for what the words of the mission do not say; then another has only what was found.
+    // One agent searches for words that the mission lacks; another then gets only the tools found.
     let model = Scripted::new([
         "(map :name (concat (tool/search_tools {:query \"names of categories\"}) (tool/search_tools {:query \"sum amounts\"})))",
         "(return (tool/choose_tools {:names [\"get_expenses\" \"get_category\" \"sum_by\"]}))",
@@ -270,7 +270,7 @@ fn s001_a_discovery_agent_finds_and_uses_a_few_tools_of_many() {
     for name in ["device_7", "send_mail", "search_tools"] {
         assert!(!requests[3].system.contains(name), "{name}");
     }
-    // What it took to find them counts.
+    // The cost of finding tools counts.
     assert_eq!((step.usage.turns, step.usage.tree.turns, step.child_steps.len()), (1, 4, 1));
 }
 
@@ -309,7 +309,7 @@ fn a_mission_gets_tools_even_if_nobody_finds_them() {
     let step = go(&["(return [\"make_it_so\"])", program]);
     assert!(step.warnings[0].contains("it named none that there is"), "{:?}", step.warnings);
     assert!(step.tools.contains(&"get_expenses".to_string()), "{:?}", step.tools);
-    // Few enough need no agent.
+    // Few tools need no agent.
     let model = Scripted::new(["(return 1)"]);
     let run = RunOptions::new().llm(LlmRef::client(model.clone()));
     ToolDiscovery::new(all.clone())
@@ -317,7 +317,7 @@ fn a_mission_gets_tools_even_if_nobody_finds_them() {
         .run("Count {{n}}", &run.context(&json!({"n": 1})).expect("data"))
         .expect("one");
     assert_eq!(model.requests().len(), 1);
-    // Another model may look for them.
+    // Another model may find the tools.
     let finder = Scripted::new([
         "(return (tool/choose_tools {:names [\"send_mail\" \"sum_by\" \"device_1\"]}))",
         "(return [])",

@@ -1,4 +1,4 @@
-//! A server that speaks as GitHub does about one issue, and fails when a test wants it to.
+//! Fake GitHub server for one issue, which fails on request.
 
 use ptc_testkit::http::{self, Request};
 use serde_json::json;
@@ -7,17 +7,17 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
-/// What becomes of the next request instead of an answer.
+/// Trouble that the next request meets.
 pub enum Trouble {
-    /// A status, headers, and a body.
+    /// Answer with this status, headers, and body.
     Status(u16, &'static [(&'static str, &'static str)], &'static str),
     /// The connection ends.
     HangUp,
-    /// A body without an end.
+    /// Answer with an endless body.
     Endless,
     /// Somebody edits the issue before the request arrives.
     Edit(&'static str, &'static str),
-    /// Nothing: the request is answered.
+    /// No trouble: the request is answered.
     Nothing,
 }
 
@@ -27,7 +27,7 @@ pub struct State {
     version: u32,
     trouble: VecDeque<Trouble>,
     asked: Vec<Request>,
-    /// Whether it minds `If-Match`. GitHub does not.
+    /// Flag: `If-Match` is obeyed. GitHub ignores it.
     pub is_strict: bool,
 }
 
@@ -62,7 +62,7 @@ impl Server {
         self.state.lock().expect("the state").body.clone().unwrap_or_default()
     }
 
-    /// Somebody edits the issue.
+    /// Edits the issue, as another person would.
     pub fn edit(&self, from: &str, to: &str) {
         self.state.lock().expect("the state").edit(from, to);
     }
@@ -85,7 +85,7 @@ impl State {
         self.version += 1;
     }
 
-    /// A status, the version as a tag, and a body.
+    /// Returns a status, the version as a tag, and a body.
     fn answer(&mut self, asked: &Request) -> (u16, String, String) {
         let refuse = |status, message: &str| (status, String::new(), json!({"message": message}).to_string());
         if !asked.head.contains(&format!("authorization: Bearer {TOKEN}")) {
@@ -109,7 +109,7 @@ impl State {
     }
 }
 
-/// A client would ask again by itself if a connection that was used before ended.
+/// Header that closes the connection: on a reused one, a client would retry a broken request by itself.
 const CLOSE: (&str, &str) = ("connection", "close");
 
 fn serve(request: &Request, stream: &mut TcpStream, state: &Mutex<State>) -> bool {

@@ -1,5 +1,5 @@
-//! Whole missions over each provider's wire format: calls side by side, `lisp_eval` in the wrong company and alone, and the
-//! answer as it arrives.
+//! Whole missions over each provider's wire format: concurrent calls, `lisp_eval` next to other calls and alone, and
+//! the answer as it arrives.
 
 use ptc_agent::definition::Transport;
 use ptc_agent::tools::{Expose, LlmRef, Tool};
@@ -10,7 +10,7 @@ use ptc_testkit::wire::Reply;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Calls `(id, name, args)`.
+/// Returns a reply with calls: `(id, name, args)`.
 fn calls(calls: &[(&str, &str, Value)]) -> Answer {
     let reply = Reply::default();
     Answer::Says(calls.iter().fold(reply, |reply, (id, name, args)| reply.call(id, name, args.clone())))
@@ -20,11 +20,11 @@ fn words(text: &str) -> Answer {
     Answer::Says(Reply::text(text))
 }
 
-/// The ids that a request answers, in order.
+/// Returns the ids of the calls that a request answers, in order.
 fn answered(api: Api, body: &Value) -> Vec<String> {
     let list = |key: &str| body[key].as_array().cloned().unwrap_or_default();
     let ids: Vec<Value> = match api {
-        Api::Anthropic => {
+        Api::Anthropic | Api::BedrockAnthropic => {
             let blocks = list("messages")
                 .into_iter()
                 .flat_map(|m| m["content"].as_array().cloned().unwrap_or_default());
@@ -53,7 +53,15 @@ fn answered(api: Api, body: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn combined_mode_over_every_wire_format() {
-    for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible, Api::Gemini, Api::Ollama] {
+    for api in [
+        Api::Anthropic,
+        Api::BedrockAnthropic,
+        Api::Chat,
+        Api::Responses,
+        Api::Compatible,
+        Api::Gemini,
+        Api::Ollama,
+    ] {
         let program = |text: &str| json!({"program": text});
         let server = Provider::start([
             calls(&[("a", "search", json!({"q": "tea"})), ("b", "search", json!({"q": "cake"}))]),
@@ -61,7 +69,7 @@ async fn combined_mode_over_every_wire_format() {
             calls(&[("e", "lisp_eval", program("(return (count (tool/search {:q \"tea\"})))"))]),
             words("Two hundred."),
         ]);
-        // Both wait for each other: one after the other would never end.
+        // Each waits for the other: run one after the other, they would never end.
         let together = Arc::new(tokio::sync::Barrier::new(2));
         let search = Tool::new_async("search", move |_, _| {
             let together = together.clone();

@@ -1,4 +1,4 @@
-//! Missions with the clients of providers, against local servers that speak the providers' formats.
+//! Missions with the HTTP clients of providers, against local servers that speak the providers' formats.
 #![allow(missing_docs)]
 
 mod agents;

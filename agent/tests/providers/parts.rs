@@ -36,7 +36,7 @@ fn options(server: &Provider, api: Api) -> RunOptions {
     run.llm(LlmRef::client(HttpModel::new(http).unwrap()))
 }
 
-/// What stands at a place of a request.
+/// Returns the value at a JSON pointer of a request.
 fn at<'b>(body: &'b Value, place: &str) -> &'b Value {
     body.pointer(place).unwrap_or_else(|| panic!("no {place} in {body:#}"))
 }
@@ -53,7 +53,7 @@ async fn images_of_data_and_tools_arrive_as_each_provider_wants_them() {
         let (data, answered) = (photo(b"from afar"), photo(b"closer"));
         let (data, answered) = (data.data(), answered.data());
         let url = |data: &str| format!("data:image/png;base64,{data}");
-        // Where the image of the data is, in both requests, and where that of the tool is.
+        // Places of the data's image, in both requests, and of the tool's image.
         let (first, second, wanted) = match wire {
             Wire::Anthropic => {
                 let tool = "/messages/2/content/0/content/1/source/data";
@@ -106,7 +106,7 @@ async fn a_model_without_eyes_is_told_and_does_its_work() {
             "{wire:?}"
         );
         let last = asked[3].body.to_string();
-        // The first is not tried again with what was refused already.
+        // An image that was refused once is not sent again.
         assert!(!asked[2].body.to_string().contains(photo(b"from afar").data()), "{wire:?}");
         assert!(last.contains("9 bytes, not shown: this model could not be shown it"), "{wire:?}: {last}");
         assert!(last.contains("6 bytes, not shown: the provider refuses it"), "{wire:?}: {last}");

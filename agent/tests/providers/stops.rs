@@ -1,4 +1,4 @@
-//! Whole missions whose model stops before its end, over each provider's wire format; and thoughts that go back.
+//! Whole missions with incomplete replies, over each provider's wire format; and thoughts that are sent back.
 
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, Step, run_async};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const APIS: [Api; 4] = [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible];
 
-/// A reply that stops for this reason, in the provider's words.
+/// Returns a reply that stops for this reason, in the provider's words.
 fn stopped(api: Api, text: &str, stop: &StopReason) -> Answer {
     let reason = match (api, stop) {
         (Api::Anthropic, StopReason::MaxTokens) => "max_tokens",

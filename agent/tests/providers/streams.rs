@@ -1,13 +1,14 @@
-//! Missions that are watched, over each provider's wire format: text as it arrives, also before calls of tools.
+//! Missions that are watched, over each provider's wire format: text as it arrives, also before tool calls.
 
 use ptc_agent::mission::{MissionEventKind as What, stream};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions};
 use ptc_model::{Api, HttpModel, HttpOptions, LlmRetry, Output};
 use ptc_testkit::provider::{Answer, Provider, event_head, named_events, stream_of};
+use ptc_testkit::wire::{Reply, Wire};
 use serde_json::{Value, json};
 
-/// Words in two pieces, and perhaps a call, as a provider streams them.
+/// Returns events of text in two pieces, and perhaps a call, as a provider streams them.
 fn reply(api: Api, words: [&str; 2], call: Option<(&str, Value)>) -> Vec<Value> {
     match api {
         Api::Anthropic => {
@@ -91,7 +92,7 @@ async fn text_arrives_in_pieces_also_where_tools_are_called() {
                 _ => {}
             }
         }
-        // Pieces that arrive together are one.
+        // Pieces that arrive together are joined.
         let text = seen.concat();
         assert_eq!(
             text, "Let me see.search {\"q\":\"tea\"}\"tea\"Two hundred.Two hundred.",
@@ -99,6 +100,46 @@ async fn text_arrives_in_pieces_also_where_tools_are_called() {
         );
         assert_eq!(seen[seen.len() - 1], "Two hundred.");
         assert!(server.asked().iter().all(|request| request.body["stream"] == true), "{api:?}");
+    }
+}
+
+/// Checks that text streams in pieces in every format of the shared provider, also in turns with calls.
+#[tokio::test]
+async fn every_format_streams_a_turn_that_calls_tools() {
+    for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible, Api::Gemini, Api::Ollama] {
+        let server = Provider::start([
+            Answer::Says(Reply::text("Let me see.").call("a", "search", json!({"q": "tea"}))),
+            Answer::Says(Reply::text("Two hundred.")),
+        ]);
+        let search = Tool::new("search", |args, _| Ok(args.json()?["q"].clone()));
+        let agent = Agent::builder().prompt("How much?").output(Output::Text);
+        let agent = agent.tool(search.signature("(q :string) -> :string")).build().unwrap();
+        let mut events = stream(agent, options(api, &server));
+        let (mut text, mut turns) = (String::new(), Vec::new());
+        while let Some(event) = events.next().await {
+            match event.kind {
+                What::Text(piece) => text.push_str(&piece),
+                What::ToolCalled { name, args } => {
+                    assert_eq!(text, "Let me see.", "{api:?}: the words come before the call");
+                    turns.push(format!("{name} {args}"));
+                }
+                What::ToolAnswered { answer, .. } => turns.push(answer.unwrap().to_string()),
+                What::Ended(step) => {
+                    let step = step.unwrap_or_else(|step| panic!("{api:?}: {:?}", step.fail));
+                    turns.push(step.get().unwrap());
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(text, "Let me see.Two hundred.", "{api:?}");
+        assert_eq!(turns, ["search {\"q\":\"tea\"}", "\"tea\"", "Two hundred."], "{api:?}");
+        // Requests asked for a stream and offered the tool; the second one held the answer.
+        for request in server.asked() {
+            let wire = Wire::of(&request).unwrap();
+            assert!(wire.is_streamed(&request), "{api:?}: {}", request.path);
+            assert!(request.body["tools"].to_string().contains("search"), "{api:?}");
+        }
+        assert!(server.asked()[1].body.to_string().contains("tea"), "{api:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Agents and their tools: options, defaults, and what is refused when they are built.
+//! Agents and their tools: options, defaults, and refusals of the builder.
 
 use ptc_agent::definition::{OPTIONS, Transport};
 use ptc_agent::tools::{
@@ -40,11 +40,21 @@ fn s001_defaults() {
     assert_eq!(options.llm_retry.retryable_errors, None, "all errors are tried again");
     assert_eq!(options.signature_validation, Validation::Enabled);
     assert!(options.tools.is_empty() && options.tool_catalog.is_empty());
+    assert_eq!((options.context_signature.is_none(), options.llm.is_none()), (true, true));
+    // A mission without options follows the defaults: for turns, and for retries of its model.
+    let turns = ptc_model::Scripted::new(["(+ 1 1)"; 9]);
+    let step = ptc_agent::run("Count", &ptc_agent::RunOptions::new().llm(LlmRef::client(turns.clone())));
+    assert_eq!((step.unwrap_err().reason(), turns.requests().len()), ("max_turns_exceeded", 5));
+    let busy =
+        || ptc_model::Reply::from(ptc_model::LlmError::from("busy").retry_after(std::time::Duration::ZERO));
+    let model = ptc_model::Scripted::new([busy(), busy(), busy(), "(return 1)".into()]);
+    let step = ptc_agent::run("Count", &ptc_agent::RunOptions::new().llm(LlmRef::client(model.clone())));
+    assert_eq!((step.unwrap_err().reason(), model.left()), ("llm_error", 1));
 }
 
 #[test]
 fn every_option_has_a_builder_method_and_a_name_in_files() {
-    // The methods are made from the same table, so naming them all is enough.
+    // The methods are generated from the same table, so naming them all suffices.
     let known: Vec<&str> = OPTIONS.iter().map(|row| row.name).collect();
     for name in
         ["prompt", "signature", "tools", "llm", "mission_timeout", "prompt_limit", "max_cost_usd", "plan"]
@@ -194,14 +204,14 @@ fn s001_validates_prompt_placeholders_match_signature_inputs() {
     let error = agent("Find {{usr}}", "(user :string) -> :any").unwrap_err();
     assert_eq!(error.reason.name(), "template_error");
     assert!(error.message.contains("did you mean `user`?"), "{error}");
-    // A contract without parameters is a contract.
+    // A contract without parameters is still a contract.
     let error = agent("Find {{usr.name}}", "{count :int}").unwrap_err();
     assert_eq!(error.reason.name(), "template_error");
     assert!(
         error.message.ends_with("the signature has no parameters; write `(usr :any) -> {count :int}`"),
         "{error}"
     );
-    // Without a contract the data decides, when the run starts.
+    // Without a contract, the data is checked when the run starts.
     assert!(agent("Find {{usr}}", ":any").is_ok());
     let typed = Agent::builder().prompt("Find {{usr.name}}").signature("{count :int}");
     assert!(typed.clone().context_signature("{usr {name :string}}").build().is_ok());
@@ -358,7 +368,7 @@ fn s001_an_agent_as_a_tool() {
     let tool = parent.tools().get("email_tool").unwrap();
     assert_eq!(tool.signature_text(), "(query :string) -> {count :int}");
     assert_eq!(tool.signature.as_ref().unwrap().firewalled(), ["_email_ids [:int]"]);
-    // What a context might have filled in, a caller cannot.
+    // A context could fill this placeholder, but a caller cannot.
     let open = child("Find {{what}}", ":any");
     assert_eq!(reason(Agent::builder().prompt("x").tool(Tool::agent("t", open))), "template_error");
 }
@@ -380,7 +390,7 @@ fn exposure_previews_and_names_of_tools() {
     assert_eq!(tool("t").effect(Effect::Read).effect, Effect::Read);
     let same = Agent::builder().prompt("x").tool(tool("a-b")).tool(tool("a_b")).build().unwrap_err();
     assert!(same.message.contains("same name for providers"), "{same}");
-    // Where nothing is said, the output decides.
+    // Without the option, the output decides.
     assert_eq!(tool("t").effective_expose(true), Expose::Native);
     assert_eq!(tool("t").effective_expose(false), Expose::PtcLisp);
 }
@@ -418,7 +428,7 @@ fn s001_per_tool_validation() {
     assert_eq!(mode("strict_api"), Some(Validation::Strict));
     assert_eq!(mode("lenient_tool"), Some(Validation::WarnOnly));
     assert_eq!(mode("unchecked"), Some(Validation::Disabled));
-    // And so it is when they are called, whatever the agent's own mode is.
+    // The tool's mode also applies to calls, whatever the agent's own mode is.
     for own in [Validation::Disabled, Validation::Enabled] {
         let model = ptc_model::Scripted::new([
             "(tool/strict_api {:a 1 :more 2})",
@@ -434,7 +444,7 @@ fn s001_per_tool_validation() {
             step.warnings
         );
     }
-    // Each call goes by the mode of its tool.
+    // Each call is checked in the mode of its tool.
     let gives_args = |name: &str| Tool::new(name, |args, _| args.json()).signature("(a :int) -> {a :int}");
     let agent = Agent::builder()
         .prompt("x")
@@ -479,7 +489,7 @@ fn s001_agents_are_shared_between_threads() {
     shared::<Agent>();
     shared::<ptc_contract::Signature>();
     shared::<Tool>();
-    // One agent, one tool, one signature, and missions of them at the same time.
+    // One agent, one tool and one signature, shared by concurrent missions.
     let meet = std::sync::Arc::new(std::sync::Barrier::new(4));
     let waits = Tool::new("meet", move |args, _| {
         meet.wait();
@@ -527,7 +537,7 @@ fn s001_a_dry_run_tells_everything_that_is_wrong() {
     let prepared = quiet.prepare(&good).unwrap();
     assert_eq!(prepared.warnings, [r#"limit: coerced string "5" to int"#]);
     assert_eq!(ptc_runtime::bridge::datum_to_json(&prepared.context).unwrap()["limit"], json!(5));
-    // Changes of the run are checked like the agent, and do not change it.
+    // Changes of the run are checked like the agent, and do not modify it.
     let changed = good.clone().changing(|b| b.max_turns(0));
     assert_eq!(quiet.validate(&changed)[0].reason.name(), "invalid_option");
     assert_eq!(quiet.options().max_turns, 5);

@@ -1,4 +1,4 @@
-//! Missions as the guides tell them.
+//! Missions as the guides describe them.
 
 use ptc_agent::mission::{run_many, run_or_err};
 use ptc_agent::tools::{LlmRef, LlmTool, Tool};
@@ -21,12 +21,12 @@ fn value(step: &Step) -> Value {
     step.json().unwrap()
 }
 
-/// The last message of a request, from 1.
+/// Returns the last message of a request, numbered from 1.
 fn told(model: &Scripted, request: usize) -> String {
     model.requests()[request - 1].messages.last().unwrap().content.clone()
 }
 
-/// What a turn failed with.
+/// Returns the failure of a turn.
 fn failure(step: &Step, turn: usize) -> Value {
     ptc_runtime::bridge::datum_to_json(step.turns[turn - 1].result.as_ref().unwrap()).unwrap()
 }
@@ -62,9 +62,36 @@ fn s002_a_parent_sees_only_the_public_part_of_a_result() {
     assert!(seen.contains("two mails") && seen.contains("<Firewalled>"), "{seen}");
     let of_parent = serde_json::to_string(&[&requests[0], &requests[2]]).unwrap();
     assert!(!of_parent.contains("ann-4711"), "{of_parent}");
-    // Its programs and the host have all of it.
+    // Its programs and the host get everything.
     assert_eq!(value(&step)["rows"], 1);
     assert_eq!(value(&step)["_raw"], json!([{"from": "ann-4711@example.org"}]));
+}
+
+#[test]
+fn s002_a_program_returns_hyphens_and_the_host_reads_underscores() {
+    let agent = agent("Count")
+        .signature("(user_id :int) -> {order_count :int, is_active :bool, by {first_name :string}}");
+    let model = Scripted::new([
+        "(return {:order-count \"5\" :is-active true :by {:first-name \"Ann\"}})",
+        "(return {:order-count 5 :is-active (= 7 data/user-id) :by {:first-name \"Ann\"}})",
+    ]);
+    let options = with(&model).context(&json!({"user_id": 7})).unwrap();
+    let step = run(&agent.build().unwrap(), &options).unwrap();
+    assert_eq!(value(&step), json!({"order_count": 5, "is_active": true, "by": {"first_name": "Ann"}}));
+    #[derive(serde::Deserialize, PartialEq, Debug)]
+    struct Counted {
+        order_count: u32,
+        is_active: bool,
+    }
+    assert_eq!(step.get::<Counted>().unwrap(), Counted { order_count: 5, is_active: true });
+    // Models read the spelling that they write: hyphens.
+    assert!(
+        model.requests()[0].system.contains("{order-count :int, is-active :bool, by {first-name :string}}")
+    );
+    assert!(
+        told(&model, 2).contains("order_count: expected int")
+            || told(&model, 2).contains("order-count: expected int")
+    );
 }
 
 #[test]
@@ -177,7 +204,7 @@ fn s001_every_turn_is_a_step_and_its_result_the_context_of_the_next() {
     let step = run(&agent("Sum").tool(expenses).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(value(&step), json!({"total": 14040, "rows": 2}));
     assert_eq!((step.trace().len(), step.trace()[0].tool_calls.len()), (4, 1));
-    // History has the public part of a result, with its type.
+    // The history holds the public part of a result, with its type.
     assert!(told(&model, 3).contains(":total 7020"), "{}", told(&model, 3));
     assert!(told(&model, 4).contains("<Firewalled>"), "{}", told(&model, 4));
 }
@@ -209,7 +236,7 @@ fn s001_a_call_of_a_planning_tool_is_not_found() {
 fn s001_a_model_is_required() {
     let step = run("Count", &RunOptions::new()).unwrap_err();
     assert_eq!(step.reason(), "llm_required");
-    // From the run, or from the agent.
+    // The model may come from the run or from the agent.
     let agent = agent("Count").llm(|_: &LlmRequest| Ok("(return 1)")).build().unwrap();
     assert_eq!(value(&run(&agent, &RunOptions::new()).unwrap()), json!(1));
 }
@@ -249,7 +276,7 @@ fn s001_agents_as_tools_give_values_or_errors() {
     assert!(told(&model, 5).contains("no_mailbox: it is gone"), "{}", told(&model, 5));
     assert_eq!(step.child_steps[1].reason(), "no_mailbox");
     assert!(!told(&model, 3).contains("4711001"));
-    // As an error of Rust it holds the step.
+    // The Rust error holds the step.
     let error = run_or_err("Fail", &with(&Scripted::new(["(fail {:reason :no_mailbox :message \"gone\"})"])))
         .unwrap_err();
     assert_eq!(error.step.reason(), "no_mailbox");
@@ -305,7 +332,7 @@ fn s001_positional_arguments_are_a_validation_error() {
     let model = Scripted::new(["(call \"get_user\" 1 2)", "(return (call \"get_user\" {:id \"7\"}))"]);
     let step = run(&agent("Find").tool(tool).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(failure(&step, 1)["reason"], "validation_error");
-    // And what has a name is converted to the type of the signature.
+    // Named arguments are coerced to the types of the signature.
     assert_eq!(value(&step), json!({"id": 7}));
 }
 
@@ -361,7 +388,7 @@ fn s001_three_ways_for_tools_to_signal_errors() {
     assert!(told(&model, 2).contains("User not found"), "{}", told(&model, 2));
 }
 
-/// Counts to two in turns of its own.
+/// Replies to an agent that counts to two in its own turns.
 fn counts(request: &LlmRequest) -> Result<&'static str, LlmError> {
     Ok(if request.turn == 1 { "(def mine data/n)" } else { "(return [mine data/n])" })
 }
@@ -426,7 +453,7 @@ fn s001_chaining_onto_a_failure_fails_at_once() {
 fn s001_every_reason_of_the_table() {
     type Options = fn(AgentBuilder) -> AgentBuilder;
     let fails = Tool::new("fails", |_, _| Err::<(), _>(ToolError::new("no")));
-    // Reasons of a program end an agent of one turn.
+    // A program's failure ends an agent of one turn.
     let of_programs: [(&str, &str); 6] = [
         ("parse_error", "(+ 1"),
         ("analysis_error", "(inc undefined-thing)"),
@@ -471,7 +498,7 @@ fn s001_every_reason_of_the_table() {
     let step = run(&agent("Try").tool(fails).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(value(&step), json!("tool_error"));
     // `max_depth_exceeded` and `chained_failure` have tests of their own above.
-    // None of them can be named by a program.
+    // Programs cannot use any of these reasons.
     let of_the_system = of_programs.iter().map(|(reason, _)| *reason);
     let of_the_system = of_the_system.chain(of_missions.iter().map(|(reason, ..)| *reason).take(7));
     for reason in

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Waits take no time here: the clock jumps to whatever is waited for next.
+/// Runs work on a paused clock, so that waits take no time.
 fn run<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.unwrap().block_on(work)
@@ -44,7 +44,7 @@ fn s001_the_callback_contract() {
 
     let later = Callback::waiting(|request| async move { Ok(format!("turn {}", request.turn)) });
     assert_eq!(run(later.call(&request())).unwrap().text(), "turn 1");
-    // Without a runtime, what blocks runs in place.
+    // Without a runtime, blocking closures run in place.
     let model = Callback::blocking(|_| Ok("here"));
     assert_eq!(
         futures_util::FutureExt::now_or_never(model.call(&request())).unwrap().unwrap().text(),
@@ -142,7 +142,7 @@ fn s001_an_exception_in_the_callback_is_tried_again() {
     assert_eq!(error.unwrap_err().to_string(), "llm_error: the model callback panicked: boom (exception)");
 }
 
-/// How long the waits of a rule are together, on the clock of the test.
+/// Returns the total wait of a rule, on the clock of the test.
 fn waited(rule: LlmRetry, errors: Vec<LlmError>) -> Duration {
     run(async {
         let start = tokio::time::Instant::now();
@@ -162,7 +162,7 @@ fn s001_waits_grow_as_the_rule_says() {
         max_delay: 500,
         ..LlmRetry::default()
     };
-    // Chance adds a fifth at most, and the clock counts milliseconds.
+    // The random addition is at most a fifth, and the clock counts milliseconds.
     for (backoff, least) in [(Backoff::Exponential, 1200), (Backoff::Linear, 1000), (Backoff::Constant, 400)]
     {
         let waited = waited(rule(backoff), errors()).as_millis();

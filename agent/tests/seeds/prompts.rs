@@ -1,4 +1,4 @@
-//! What a model is told before its first turn.
+//! Prompts: the messages before a model's first turn.
 
 use crate::data;
 use crate::definitions::tool;
@@ -56,9 +56,9 @@ fn s001_the_reference_card() {
     }
     let told = BUILTINS.iter().filter(|row| reference_card().contains(&format!(" {}", row.name))).count();
     assert!(told > 300, "{told}");
-    // It is sent with every request: what is added takes the place of something else.
+    // The card is sent with every request, so additions must replace something else.
     assert!(reference_card().len() <= 5300, "{} bytes", reference_card().len());
-    // What the card says about the language is true.
+    // The card's statements about the language are true.
     let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
     for absent in ["(ref 1)", "(defmacro m [] 1)", "(require 'x)"] {
         let outcome = runtime.eval(absent, &ptc_runtime::Grants::new());
@@ -136,7 +136,7 @@ fn s001_firewalled_values_are_not_in_prompts() {
         }
     }
     assert!(preview.system.contains("data/_account  ; string, sample: <Firewalled>"), "{}", preview.system);
-    // The agent itself must produce its firewalled fields, so it sees them in the expected output.
+    // The agent itself must produce its firewalled fields, so the expected output shows them.
     assert!(preview.system.contains("{order-count :int, best {id :int, total :float}?, _order-ids [:int]}"));
 }
 

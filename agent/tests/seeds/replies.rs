@@ -1,4 +1,4 @@
-//! What is found in a reply, and what a model is told after its turn.
+//! Programs and JSON in replies, and feedback after a turn.
 
 use crate::{data, sig};
 use ptc_agent::feedback::{Feedback, Progress, Turns};
@@ -52,7 +52,7 @@ fn s001_words_around_code_are_ignored() {
     let reply = "I think so.\n```clojure\n(f)\n```\nDone.";
     let found = extract_program(reply, MultipleBlocks::Do).unwrap();
     assert_eq!((&*found.program, &*found.kept), ("(f)", "```clojure\n(f)\n```"));
-    // A fence inside a string is not a fence.
+    // A fence inside a string does not count.
     assert_eq!(program("```clojure\n(str \"a ``` b\")\n```"), "(str \"a ``` b\")");
 }
 

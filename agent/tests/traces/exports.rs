@@ -1,4 +1,4 @@
-//! Missions as spans of others.
+//! Missions as spans of other systems.
 
 #[cfg(feature = "otel")]
 mod otel {

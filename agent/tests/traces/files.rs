@@ -136,7 +136,7 @@ fn what_is_too_long_is_cut() {
         event.put("rows", vec![1; 250]);
         event.put("map", (0..150).map(|n| (n.to_string(), json!(n))).collect::<Map<_, _>>());
         event.put("replay", json!({"result": vec![1; 250]}));
-        // Eight times as deep as a value of a program may be, where it becomes JSON.
+        // Eight times as deep as a value of a program may be when it becomes JSON.
         event.put("deep", (0..1000).fold(json!(1), |inner, _| Value::Array(vec![inner])));
     });
     let data = memory.events()[1].data.clone();
@@ -209,7 +209,7 @@ fn traces_are_for_their_user_only() {
     mission(&Tracer::new().with(log.clone()));
     assert!(log.finish().files.iter().all(|file| mode(file) == 0o600));
     assert_eq!((mode(&folder.file("traces")), mode(&folder.file("traces/of"))), (0o700, 0o700));
-    // Whoever made a file for others keeps it that way.
+    // An existing file keeps its permissions.
     let shared = folder.file("shared.jsonl");
     std::fs::write(&shared, "").unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o644)).unwrap();

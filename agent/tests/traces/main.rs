@@ -1,4 +1,4 @@
-//! What traces hold, what they never hold, and what becomes of files of any content.
+//! Traces: their content, secrets that must not be in them, and reading of arbitrary files.
 #![allow(missing_docs)]
 
 mod events;

@@ -1,4 +1,4 @@
-//! What missions leave in traces.
+//! Events that missions leave in traces.
 
 use crate::sample::Folder;
 use ptc_agent::tools::{LlmRef, Tool};
@@ -164,7 +164,7 @@ fn the_same_run_has_the_same_trace() {
     assert_eq!(lines(), lines());
 }
 
-/// The events of a mission of one program, by this model.
+/// Returns the step and events of a mission with these replies.
 fn told(agent: &Agent, replies: &[&str]) -> (Result<ptc_agent::Step, Box<ptc_agent::Step>>, Vec<Event>) {
     let (tracer, memory) = start_memory_sink();
     let model = Scripted::new(replies.iter().map(|reply| reply.to_string()));
@@ -268,7 +268,7 @@ async fn missions_nobody_waits_for_are_told() {
     assert_eq!((last.kind, &last.data["kind"]), (Kind::RunException, &json!("dropped")));
 }
 
-/// The example of the guide, with a system message of its own so that it stays as it is.
+/// Writes the trace of the guide's example, with a fixed system message so that it stays the same.
 fn example(to: &std::path::Path) {
     let plain =
         |agent: Agent| agent.with(|agent| agent.system_prompt("You answer with PTC-Lisp programs.")).unwrap();
@@ -286,7 +286,7 @@ fn example(to: &std::path::Path) {
     assert_eq!(log.finish().error, None);
 }
 
-/// What an event is, without what it says.
+/// Returns the shape of a trace: its events without their content.
 fn shape(trace: &Analyzer) -> Vec<String> {
     let shape = |event: &Event| {
         let keys: Vec<&String> = event.data.keys().collect();

@@ -1,4 +1,4 @@
-//! Traces that are read: what they tell, and what happens to files that are none.
+//! Reading of traces: queries, and files that are not traces.
 
 use crate::sample::{Folder, mission};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! A mission as the loop would tell it, without one.
+//! A mission's events, emitted without a mission.
 
 use ptc_agent::trace::{AgentLabel, Kind, Scope, Tracer};
 use ptc_model::Tokens;
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder of its own for each test, which goes when the test ends.
+/// Temporary folder of one test, deleted when the test ends.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -29,7 +29,7 @@ impl Drop for Folder {
     }
 }
 
-/// Two turns: the first calls an agent below, which fails; the second returns.
+/// Emits two turns: the first calls an agent below, which fails; the second returns.
 pub fn mission(tracer: &Tracer) {
     let run = tracer.mission(AgentLabel::new(Some("triage"), "c0ffee12"), None);
     run.config(|| json!({"max_turns": 5, "tools": ["search", "helper"]}).as_object().cloned().unwrap());

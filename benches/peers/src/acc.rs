@@ -1,8 +1,8 @@
-//! What is kept of the results of W6. Every field is read, so that no arm can leave one unmade.
+//! Sums over the results of W6. Every field is read, so that no arm can leave one uncomputed.
 
 use serde_json::{Value, json};
 
-/// Sums over results. They are exact: scores are multiples of 1/32.
+/// Sums over results. They are exact, because scores are multiples of 1/32.
 #[derive(Clone, Default)]
 pub struct Acc {
     count: u64,
@@ -12,7 +12,7 @@ pub struct Acc {
 }
 
 impl Acc {
-    /// Takes the fields of one result.
+    /// Adds the fields of one result.
     #[inline]
     pub fn add(&mut self, id: i64, score: f64, label: &str) {
         self.count += 1;
@@ -28,7 +28,7 @@ impl Acc {
         self.labels[at] += 1;
     }
 
-    /// Takes one result as the host has it.
+    /// Adds one result given as JSON.
     #[inline]
     pub fn add_json(&mut self, result: &Value) {
         let number = |name: &str| result[name].as_f64().expect("a number");
@@ -36,7 +36,7 @@ impl Acc {
         self.add(id, number("score"), result["label"].as_str().expect("a label"));
     }
 
-    /// Takes the sums of another thread.
+    /// Adds the sums of another thread.
     pub fn merge(&mut self, other: &Acc) {
         self.count += other.count;
         self.ids += other.ids;
@@ -46,7 +46,7 @@ impl Acc {
         }
     }
 
-    /// `[records, sum of ids, sum of scores, [high, mid-de, mid, low]]`
+    /// Returns `[records, sum of ids, sum of scores, [high, mid-de, mid, low]]`.
     pub fn answer(&self) -> Value {
         json!([self.count, self.ids, self.score, self.labels])
     }

@@ -1,15 +1,15 @@
-//! Whether every arm gave the answer that the native arm gave.
+//! Comparison of every arm's answers with those of the native arm.
 
 use crate::row::Row;
 use serde_json::{Value, json};
 
-/// The rows whose answer is not the expected one, with that.
+/// Returns the rows with a wrong answer, each with the expected one.
 pub fn wrong(rows: &[Row]) -> Vec<(&Row, Value)> {
     let compared = rows.iter().filter_map(|row| Some((row, expected(rows, row)?)));
     compared.filter(|(row, expected)| !same(expected, &row.answer)).collect()
 }
 
-/// How many rows have an answer to compare.
+/// Returns the number of rows with an answer to compare.
 pub fn compared(rows: &[Row]) -> usize {
     rows.iter().filter(|row| expected(rows, row).is_some()).count()
 }
@@ -34,7 +34,7 @@ fn expected(rows: &[Row], row: &Row) -> Option<Value> {
     native(&row.workload).or_else(|| native(workload)).map(|row| row.answer.clone())
 }
 
-/// Equal, whether a number is written 3 or 3.0.
+/// Compares values; 3 equals 3.0.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),

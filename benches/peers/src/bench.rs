@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long one sample should take.
+/// Target duration of one sample.
 const SAMPLE: Duration = Duration::from_millis(4);
 
 /// Measures one arm and prints its rows.
@@ -20,7 +20,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Whether a workload is to be run: `--only W6` also means `W6.x2`.
+    /// Returns whether to run a workload: `--only W6` also means `W6.x2`.
     pub fn wants(&self, workload: &str) -> bool {
         let Some(only) = &self.only else { return true };
         only.iter().any(|name| {
@@ -28,13 +28,13 @@ impl Bench {
         })
     }
 
-    /// Whether any row of a group is wanted: `W6` if `W6.own` is.
+    /// Returns whether any row of a group is wanted: `W6` if `W6.own` is.
     pub fn wants_any(&self, group: &str) -> bool {
         let inside = |name: &String| name.strip_prefix(group).is_some_and(|rest| rest.starts_with('.'));
         self.wants(group) || self.only.iter().flatten().any(inside)
     }
 
-    /// Says that this arm cannot do the workload, and why.
+    /// Reports that this arm cannot do the workload, with the reason.
     pub fn unable(&self, workload: &str, why: &str) {
         if self.wants(workload) {
             print(&Row { unable: Some(why.to_string()), ..self.row(workload, "") });
@@ -46,7 +46,7 @@ impl Bench {
         self.time_note(workload, "", call);
     }
 
-    /// As [`Bench::time`], with a remark for the reader.
+    /// Times `call` like [`Bench::time`], with a note for the reader.
     pub fn time_note(&self, workload: &str, note: &str, mut call: impl FnMut() -> Value) {
         if !self.wants(workload) {
             return;
@@ -79,9 +79,9 @@ impl Bench {
         self.print(workload, note, Timing::of(clock, cpu, inner, 1), answer);
     }
 
-    /// A row of W6 on one thread, and its `.x2` on two. `worker` sets itself up for its share of the
-    /// records and calls [`Share::run`] with one pass over them. Setting up is outside the time;
-    /// every thread has an engine of its own.
+    /// Measures a row of W6 on one thread, and its `.x2` on two. `worker` sets itself up for its share of the
+    /// records and calls [`Share::run`] with one pass over them. Setting up is not timed; every thread has its
+    /// own engine.
     pub fn records<T: Sync>(
         &self,
         workload: &str,
@@ -93,7 +93,7 @@ impl Bench {
         self.batch(&format!("{workload}.x2"), note, records, 2, 1, &worker);
     }
 
-    /// A row of W6 on one thread over few records, many times.
+    /// Measures a row of W6 on one thread over few records, many times.
     pub fn passes<T: Sync>(
         &self,
         workload: &str,
@@ -105,8 +105,7 @@ impl Bench {
         self.batch(workload, note, records, 1, passes, &worker);
     }
 
-    /// A row of W6 for a call that runs all the records on threads of its own. The results are
-    /// read outside the time.
+    /// Measures a row of W6 for a call that runs all the records on its own threads. Reading the results is not timed.
     #[allow(dead_code)] // not used in a build without PTC
     pub fn whole<T>(
         &self,
@@ -150,7 +149,7 @@ impl Bench {
         std::thread::scope(|scope| {
             for part in records.chunks(records.len().div_ceil(threads)) {
                 let (barrier, shares) = (&barrier, &shares);
-                // A deep stack, for the interpreters that recurse on it.
+                // A deep stack, for interpreters that recurse on it.
                 let thread = std::thread::Builder::new().stack_size(64 << 20);
                 let run = move || {
                     let mut share =
@@ -244,8 +243,8 @@ impl Watch {
     }
 }
 
-/// A fixed amount of native work. Six independent chains, so that it also slows down when a
-/// neighbour shares the execution units of the core.
+/// Times a fixed amount of native work. Six independent chains, so that it also slows down when a neighbour
+/// shares the execution units of the core.
 fn calibrate() -> f64 {
     let once = || {
         let started = Instant::now();

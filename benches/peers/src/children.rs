@@ -1,5 +1,5 @@
-//! Runs every arm in a process of its own, so that none meets the heap, the caches or the
-//! allocator of another, and gathers the rows they print.
+//! Runs every arm in a process of its own, so that none is affected by another's heap, caches or allocator, and
+//! collects the rows they print.
 
 use crate::data;
 use crate::options::Options;
@@ -16,7 +16,7 @@ struct Job {
     command: Command,
 }
 
-/// The rows of all the arms that are wanted.
+/// Measures all requested arms and returns their rows.
 pub fn measure(options: &Options) -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for job in jobs(options)? {
@@ -55,7 +55,7 @@ fn jobs(options: &Options) -> Result<Vec<Job>, Box<dyn Error>> {
         command.args(words).arg("--data").arg(&options.data);
         jobs.push(Job { arm: arm.to_string(), command });
     }
-    // Steel writes to its home when it starts.
+    // Steel writes to its home directory when it starts.
     let home = std::env::temp_dir().join("ptc-peers-steel");
     std::fs::create_dir_all(&home)?;
     for Job { command, .. } in &mut jobs {
@@ -75,7 +75,7 @@ fn arms_of(bin: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_string).collect())
 }
 
-/// Takes rows as they come and shows them; other lines are passed on.
+/// Collects rows as they come and shows them; other lines are passed on.
 fn collect(mut job: Job, rows: &mut Vec<Row>) -> Result<(), Box<dyn Error>> {
     let mut child = job.command.spawn()?;
     let output = child.stdout.take().ok_or("no output")?;

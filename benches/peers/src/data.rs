@@ -1,18 +1,18 @@
-//! The data, made by a generator with a fixed seed, so that every arm works on the same. All
-//! floats are multiples of 1/32: sums are exact, and arms agree to the last bit.
+//! Test data from a generator with a fixed seed, so that every arm has equal data. All floats are multiples of
+//! 1/32: sums are exact, and arms agree to the last bit.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Orders of W3.
+/// Number of orders of W3.
 pub const N_ORDERS: usize = 10_000;
-/// Records of W6.
+/// Number of records of W6.
 pub const N_RECORDS: usize = 200_000;
-/// W6.own runs over this many prepared records, over and over, so that no collector is made to
-/// walk 200 000 live records.
+/// Number of prepared records of W6.own, which runs over them repeatedly, so that no collector has to walk 200
+/// 000 live records.
 pub const N_OWN: usize = 2_000;
-/// Length of the text of W4.
+/// Length of the text of W4, in bytes.
 pub const TEXT_BYTES: usize = 200 * 1024;
 
 /// A linear congruential generator with Knuth's MMIX constants; the top 32 bits are used.
@@ -30,7 +30,7 @@ impl Lcg {
     }
 }
 
-/// A row of W3.
+/// An order of W3.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Order {
     pub id: i64,
@@ -39,8 +39,8 @@ pub struct Order {
     pub customer: String,
 }
 
-/// Amounts are multiples of 0.25, so every sum is exact in an f64 and all arms
-/// must agree to the last bit whatever order they add in.
+/// Generates the orders. Amounts are multiples of 0.25, so every sum is exact in an f64 and all arms must agree
+/// to the last bit, in whatever order they add.
 pub fn orders() -> Vec<Order> {
     let mut r = Lcg::new(1);
     (0..N_ORDERS)
@@ -53,20 +53,19 @@ pub fn orders() -> Vec<Order> {
         .collect()
 }
 
-/// The orders as a value of the host.
+/// Returns the orders as a JSON value.
 #[allow(dead_code)] // not used in a build without peers
 pub fn orders_json() -> Value {
     serde_json::from_str(&orders_text()).unwrap()
 }
 
-/// The orders as JSON text.
+/// Returns the orders as JSON text.
 pub fn orders_text() -> String {
     serde_json::to_string(&orders()).unwrap()
 }
 
-/// One record of W6: three objects and a short array, about 13 leaves, of which
-/// the expression reads seven. `user` may be null, `user.tier` absent,
-/// `user.age` null, `discount` absent.
+/// Generates one record of W6: three objects and a short array, about 13 leaves, of which the expression reads
+/// seven. `user` may be null, `user.tier` absent, `user.age` null, `discount` absent.
 fn record(r: &mut Lcg, i: usize) -> Value {
     let mut m = Map::new();
     m.insert("id".into(), json!(i));
@@ -101,18 +100,18 @@ fn record(r: &mut Lcg, i: usize) -> Value {
     Value::Object(m)
 }
 
-/// The first `count` records of W6.
+/// Returns the first `count` records of W6.
 pub fn records(count: usize) -> Vec<Value> {
     let mut r = Lcg::new(2);
     (0..count).map(|i| record(&mut r, i)).collect()
 }
 
-/// The same records as JSON texts.
+/// Returns records as JSON texts.
 pub fn texts(records: &[Value]) -> Vec<String> {
     records.iter().map(Value::to_string).collect()
 }
 
-/// Zipf-like words from a vocabulary of 2 000.
+/// Generates Zipf-like words from a vocabulary of 2 000.
 pub fn text() -> String {
     let mut r = Lcg::new(3);
     let vocab: Vec<String> = (0..2000)
@@ -121,7 +120,7 @@ pub fn text() -> String {
     let mut s = String::with_capacity(TEXT_BYTES + 16);
     let mut n = 0;
     while s.len() < TEXT_BYTES {
-        // Squaring twice skews the draw towards the head of the vocabulary.
+        // Cubing the draw skews it towards the head of the vocabulary.
         let x = r.next() as f64 / 4294967296.0;
         let i = (x * x * x * vocab.len() as f64) as usize;
         s.push_str(&vocab[i]);
@@ -131,7 +130,7 @@ pub fn text() -> String {
     s
 }
 
-/// Writes the data for programs outside this one, unless it is there.
+/// Writes the data for other programs, unless it exists.
 pub fn ensure(dir: &Path) -> std::io::Result<()> {
     if dir.join("records.jsonl").exists() {
         return Ok(());

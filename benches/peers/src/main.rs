@@ -1,5 +1,5 @@
-//! Measures PTC beside other embeddable languages on the same work: `../README.md` says how to run
-//! it and how to read it.
+//! Measures PTC next to other embeddable languages on equal work: see `../README.md` for running it and reading
+//! the results.
 #![forbid(unsafe_code)]
 
 mod acc;
@@ -69,7 +69,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Runs one arm, on a deep stack: some recurse on it.
+/// Runs one arm, on a deep stack, because some arms recurse on it.
 fn child(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     let arm = arms::all().into_iter().find(|arm| arm.name == name).ok_or("no such arm")?;
     let mut bench = Bench {

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command-line options.
 
 use clap::Parser;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
-//! The Markdown report.
+//! Report in Markdown.
 
 use crate::answers;
 use crate::row::{Row, Timing};
 use std::fmt::Write;
 
-/// A workload and the head of its column.
+/// A workload and its column heading.
 type Column = (&'static str, &'static str);
 
 const WARM: &[Column] = &[
@@ -37,7 +37,7 @@ const COLD: &[Column] = &[
     ("W5.cold", "W5"),
 ];
 
-/// All tables, and the notes.
+/// Writes all tables, and the notes.
 pub fn markdown(rows: &[Row]) -> String {
     let mut out = String::new();
     table(&mut out, rows, "Compiled once: time of a call", WARM, |row, _| time(row.shown()));
@@ -52,7 +52,7 @@ pub fn markdown(rows: &[Row]) -> String {
     out
 }
 
-/// One row for each arm that has any of the columns.
+/// Writes a table with one row for each arm that has any of the columns.
 fn table(
     out: &mut String,
     rows: &[Row],
@@ -158,14 +158,14 @@ fn notes(out: &mut String, rows: &[Row]) {
     }
 }
 
-/// The least, the middle and the most.
+/// Returns the minimum, the median and the maximum.
 fn spread(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     Some([*values.first()?, values[values.len() / 2], *values.last()?])
 }
 
-/// Three digits and a unit.
+/// Formats a time with three digits and a unit.
 pub fn time(nanos: f64) -> String {
     let (value, unit) = match nanos {
         n if n < 1e3 => (n, "ns"),

@@ -1,4 +1,4 @@
-//! W8: from starting a process to the end of it, having printed the sum of 1 and 2.
+//! Start-up time (W8): from starting a process to its end, printing the sum of 1 and 2.
 
 use crate::row::{Row, Timing};
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// One row for each program that is installed.
+/// Measures one row for each program that is installed.
 pub fn measure(ptc: &Path, quick: bool) -> Result<Vec<Row>, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let programs: [(&str, &Path, &[&str]); 8] = [

@@ -1,15 +1,15 @@
-//! Cells: a builtin with arguments, a text to compile, a value to write out. Small tables are gone through as a whole,
-//! larger ones by chance from a seed.
+//! Cells: a builtin with arguments, a text to compile, a value to write out. Small tables are covered
+//! completely, larger ones by random choice from a seed.
 
 use super::palette::{COLLECTIONS, arguments};
 use ptc_bytecode::BUILTINS;
 
-/// Builtins whose names programs cannot call as functions are of the core library.
+/// Returns whether programs can call a builtin by name; names with `%` are internal to the core library.
 fn is_callable(name: &str) -> bool {
     !name.starts_with('%')
 }
 
-/// The work of a cell, each with a budget of its own.
+/// Kind of work of a cell, each with a budget of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Running an expression, against `limits.fuel`.
@@ -21,10 +21,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::Run, Kind::Compile, Kind::Result];
 
-    /// The word for it in reports.
+    /// Returns the name of the kind in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
@@ -37,22 +37,22 @@ impl Kind {
 /// A piece of work to measure.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The budget it is measured against.
+    /// Kind of work, which determines the budget.
     pub kind: Kind,
-    /// The name used in reports.
+    /// Name used in reports.
     pub name: String,
-    /// The expression or text.
+    /// Expression or text.
     pub source: String,
 }
 
 impl Cell {
-    /// A cell that reports call by its source.
+    /// Creates a cell named by its source.
     pub fn new(kind: Kind, source: String) -> Cell {
         Cell { kind, name: source.clone(), source }
     }
 }
 
-/// A generator of numbers that is the same everywhere: splitmix64.
+/// A generator of pseudo-random numbers, identical on every machine: splitmix64.
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -64,7 +64,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
@@ -84,7 +84,7 @@ fn call(function: &str, args: &[&str]) -> Cell {
     Cell::new(Kind::Run, call)
 }
 
-/// All calls with one argument, and all that take the elements of a collection as their arguments.
+/// Returns all calls with one argument, and all that take the elements of a collection as their arguments.
 pub fn single() -> Vec<Cell> {
     let names = names();
     let mut cells = Vec::new();
@@ -99,7 +99,7 @@ pub fn single() -> Vec<Cell> {
     cells
 }
 
-/// All calls with two arguments.
+/// Returns all calls with two arguments.
 pub fn double() -> Vec<Cell> {
     let names = names();
     let mut cells = Vec::new();
@@ -111,7 +111,7 @@ pub fn double() -> Vec<Cell> {
     cells
 }
 
-/// A call with three or more arguments, by chance.
+/// Returns a random call with three or more arguments.
 pub fn longer(chance: &mut Chance) -> Cell {
     let names = names();
     loop {
@@ -124,7 +124,7 @@ pub fn longer(chance: &mut Chance) -> Cell {
     }
 }
 
-/// A call of a call, by chance: values that builtins make are arguments, too.
+/// Returns a random call whose argument is another call: values that builtins make are arguments, too.
 pub fn nested(chance: &mut Chance) -> Cell {
     let names = names();
     loop {
@@ -152,7 +152,7 @@ fn longer_or_shorter(chance: &mut Chance, names: &[&str]) -> Cell {
     }
 }
 
-/// An argument or a few of them to write out, by chance.
+/// Returns a random value to write out, made from one or a few arguments.
 pub fn result(chance: &mut Chance) -> Cell {
     let names = names();
     let mut name = || names[chance.below(names.len())];

@@ -1,4 +1,4 @@
-//! Measuring a cell: processor time, fuel and memory of its work, and of doing it many times over.
+//! Measurement of a cell: CPU time, fuel and memory of its work, repeated if it is short.
 
 use super::cell::{Cell, Kind};
 use super::palette::arguments;
@@ -7,50 +7,50 @@ use nix::time::{ClockId, clock_gettime};
 use ptc_runtime::{Limits, Outcome, Runtime, Session, Step};
 use std::time::{Duration, Instant};
 
-/// Fuel of a run that measures.
+/// Fuel limit of a measured run.
 const FUEL: u64 = 20_000_000;
-/// Milliseconds such a run may take.
+/// Time limit of a measured run, in milliseconds.
 pub const TIMEOUT_MS: u64 = 400;
-/// A loop that runs for this long says what one round takes.
+/// Duration from which a loop is long enough to tell the time of one round.
 const ENOUGH: Duration = Duration::from_millis(5);
-/// Units that starting a run counts as: making the machine, attaching data, the text of a fault. A program cannot repeat
-/// these.
+/// Units of fuel that starting a run counts as: creating the machine, attaching data, the text of a fault. A
+/// program cannot repeat these.
 const START_UNITS: u64 = 20_000;
-/// Units that starting a compilation counts as.
+/// Units of fuel that starting a compilation counts as.
 const COMPILE_START: u64 = 2_000;
-/// Units that starting to write a result counts as.
+/// Units of fuel that starting to write a result counts as.
 const RESULT_START: u64 = 1_000;
 
-/// The measured price of a cell.
+/// Measured price of a cell.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Processor time of the run.
+    /// CPU time of the run.
     pub cpu: Duration,
-    /// Time by the clock.
+    /// Wall-clock time of the run.
     pub wall: Duration,
-    /// Fuel it was charged, of the kind's own budget.
+    /// Fuel charged, from the budget of the cell's kind.
     pub fuel: u64,
     /// Units that starting the work counts as.
     pub start: u64,
-    /// Resident memory at most, above what was resident before.
+    /// Peak of resident memory above the level before the run, in bytes.
     pub grown: u64,
-    /// How the run ended: `ok`, or the reason of its fault.
+    /// Ending of the run: `ok`, or the reason of its fault.
     pub ending: &'static str,
 }
 
 impl Measured {
-    /// Processor time for a unit of fuel, in nanoseconds.
+    /// Returns the CPU time per unit of fuel, in nanoseconds.
     pub fn rate(&self) -> f64 {
         self.cpu.as_nanos() as f64 / (self.fuel + self.start) as f64
     }
 }
 
-/// Processor time of this process so far. All threads count: branches of `pmap` run on several.
+/// Returns the CPU time of this process so far, in all threads: branches of `pmap` run on several.
 fn cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
-/// A line of `/proc/self/status`, in bytes; 0 where there is none.
+/// Returns a line of `/proc/self/status`, in bytes; 0 if it does not exist.
 fn status(name: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -59,7 +59,7 @@ fn status(name: &str) -> u64 {
         * 1024
 }
 
-/// Where cells are run: a session that has all arguments defined.
+/// Environment of cells: a session in which all arguments are defined.
 pub struct Bench {
     runtime: Runtime,
     session: Session,
@@ -84,7 +84,7 @@ impl Bench {
         Ok(Bench { runtime: runtime().limits(Bench::limits()), session })
     }
 
-    /// The limits of cells.
+    /// Returns the limits of cells.
     pub fn limits() -> Limits {
         Limits { fuel: FUEL, timeout_ms: TIMEOUT_MS, ..Limits::default() }
     }
@@ -115,7 +115,7 @@ impl Bench {
         }
     }
 
-    /// Compiles a text; its price, and how that ended.
+    /// Compiles a text; returns the fuel it took, and how it ended.
     fn compile(&self, source: &str) -> (u64, &'static str) {
         match self.runtime.compile(source) {
             Ok(program) => (program.compile_fuel(), "ok"),
@@ -123,7 +123,7 @@ impl Bench {
         }
     }
 
-    /// Does work until it took long enough; the mean of it.
+    /// Repeats work until it has taken long enough; returns the mean.
     fn repeat(&self, start: u64, work: impl Fn() -> (u64, &'static str)) -> Measured {
         let mut times = 1;
         loop {
@@ -156,7 +156,7 @@ impl Bench {
         Some(Measured { fuel, start: START_UNITS, ending, ..measured })
     }
 
-    /// Measures an expression: once, and where that was short, in a loop as long as it takes.
+    /// Measures an expression: once, and if that was short, in a loop.
     fn measure_run(&self, source: &str) -> Option<Measured> {
         let once = self.run(source)?;
         if once.ending != "ok" || once.cpu >= ENOUGH {
@@ -174,8 +174,8 @@ impl Bench {
         }
     }
 
-    /// The best of three: what breaks the fewest limits, then the fastest. Something else that runs on the machine may hold
-    /// up any one of them.
+    /// Returns the best of three measurements: the one that breaks the fewest limits, then the fastest. Other
+    /// load on the machine may slow down any one of them.
     pub fn again(&self, cell: &Cell, first: Measured, broken: impl Fn(&Measured) -> usize) -> Measured {
         let rank = |measured: &Measured| (broken(measured), measured.rate());
         let mut best = first;
@@ -190,9 +190,9 @@ impl Bench {
     }
 }
 
-/// Time and memory that work takes; its fuel is for the caller to say.
+/// Measures time and memory of work; the caller sets the fuel.
 fn observe(work: impl FnOnce()) -> Measured {
-    // Resets the peak of resident memory to what is resident now.
+    // Resets the peak of resident memory to the current level.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let resident = status("VmRSS");
     let (wall, before) = (Instant::now(), cpu());

@@ -1,11 +1,10 @@
-//! The arguments that cells are made of: small values, and values that are hard on whoever walks, compares, hashes, prints
-//! or parses them.
+//! Arguments of cells: small values, and values that are expensive to walk, compare, hash, print or parse.
 
-/// An argument: the name programs know it by, and the program that makes it from those before it.
+/// An argument: the name of its definition, and the expression that makes it from earlier ones.
 pub struct Argument {
-    /// The name it is defined as.
+    /// Name of the definition.
     pub name: &'static str,
-    /// The expression of its value.
+    /// Expression of the value.
     pub source: &'static str,
 }
 
@@ -13,7 +12,7 @@ const fn argument(name: &'static str, source: &'static str) -> Argument {
     Argument { name, source }
 }
 
-/// Values that are not collections of others, in the order they are defined.
+/// Values that contain no other arguments as elements, in the order they are defined.
 pub const PLAIN: &[Argument] = &[
     argument("none", "nil"),
     argument("yes", "true"),
@@ -23,7 +22,7 @@ pub const PLAIN: &[Argument] = &[
     argument("tiny", "1e-300"),
     argument("huge", "9007199254740993000000"),
     argument("most", "9223372036854775807"),
-    // Half a million bits, the most an integer may have.
+    // Half a million bits, the maximum of an integer.
     argument("big", "(- (bit-shift-left 1 524287) 12345)"),
     argument("big-twin", "(- (bit-shift-left 1 524287) 12345)"),
     argument("negative-big", "(- big)"),
@@ -63,7 +62,7 @@ pub const PLAIN: &[Argument] = &[
     argument("words-pattern", "#\"\\\\p{L}+[0-9]*$\""),
 ];
 
-/// Collections of others.
+/// Collections of other values.
 pub const COLLECTIONS: &[Argument] = &[
     argument("empty-vector", "[]"),
     argument("pair", "[1 2]"),
@@ -81,7 +80,7 @@ pub const COLLECTIONS: &[Argument] = &[
     argument("deep-twin", "(reduce (fn [inner _] [inner]) [] (range 20000))"),
     argument("deep-maps", "(reduce (fn [inner _] {:a inner}) {} (range 20000))"),
     argument("deep-sets", "(reduce (fn [inner _] #{inner}) #{} (range 20000))"),
-    // Small in memory, without end for whoever walks it.
+    // Small in memory, endless to walk.
     argument("unfolding", "(reduce (fn [inner _] [inner inner]) 1 (range 60))"),
     argument("unfolding-maps", "(reduce (fn [inner _] {:a inner :b inner}) 1 (range 60))"),
     argument("far", "(range 1000000000)"),
@@ -110,7 +109,7 @@ pub const COLLECTIONS: &[Argument] = &[
     argument("nil-vector", "(vec (repeat 10000 nil))"),
 ];
 
-/// Every argument, in the order they are defined.
+/// Returns all arguments, in the order they are defined.
 pub fn arguments() -> impl Iterator<Item = &'static Argument> {
     PLAIN.iter().chain(COLLECTIONS)
 }

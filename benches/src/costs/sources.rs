@@ -1,8 +1,8 @@
-//! Texts that are hard on whoever reads, expands, resolves and compiles them.
+//! Texts that are expensive to read, expand, resolve and compile.
 
 use super::cell::{Cell, Chance, Kind};
 
-/// A text to compile, by chance.
+/// Returns a random text to compile.
 pub fn source(chance: &mut Chance) -> Cell {
     let (shape, make) = SHAPES[chance.below(SHAPES.len())];
     let size = SIZES[chance.below(SIZES.len())];
@@ -13,7 +13,7 @@ const SIZES: [usize; 5] = [3, 30, 300, 3_000, 30_000];
 
 type Shape = (&'static str, fn(usize) -> String);
 
-/// Shapes of texts, each made to a size.
+/// Shapes of texts, each generated in a given size.
 const SHAPES: &[Shape] = &[
     ("nested calls", |n| nested("(inc ", "1", ")", n)),
     ("nested vectors", |n| nested("[", "1", "]", n)),

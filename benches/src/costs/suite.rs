@@ -1,5 +1,5 @@
-//! Fails when an operation costs much more processor time per unit of fuel than others, more memory than the limits allow,
-//! or goes on after its time. `benches/README.md` says how to use it.
+//! Fails if an operation costs much more CPU time per unit of fuel than others, uses more memory than the
+//! limits allow, or continues after its time limit. See `benches/README.md`.
 
 use super::cell::{Cell, Chance, Kind, double, longer, nested, result, single};
 use super::measure::{Bench, Measured, TIMEOUT_MS};
@@ -8,16 +8,16 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most a cell may cost, in medians of processor time per unit of fuel, unless `--band` says otherwise.
+/// Maximum cost of a cell, in multiples of the median CPU time per unit of fuel, unless `--band` overrides it.
 const BAND: u64 = 20;
-/// What a cell may take above its limits: milliseconds of processor time, milliseconds by the clock, bytes.
+/// Tolerance above the limits of a cell: milliseconds of CPU time, milliseconds by the clock, bytes.
 const CPU_MS: u64 = 50;
 const WALL_MS: u64 = 250;
 const BYTES: u64 = 60_000_000;
-/// A cell that takes longer is taken for one that never ends.
+/// Time after which a cell counts as endless.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// Measures the calls given, or chooses cells until time is up.
+/// Measures the given calls, or chooses cells until the time is up.
 pub fn run(mut args: impl Iterator<Item = String>) -> ExitCode {
     let mut seconds = 120;
     let mut seed = 1;
@@ -57,7 +57,7 @@ struct Suite {
     ends: Instant,
     seen: Vec<(Cell, Measured)>,
     not_compiled: usize,
-    /// The cell that runs now, for the thread that watches for one that never ends.
+    /// Cell that is running, for the thread that watches for endless ones.
     now: Arc<Mutex<(Instant, String)>>,
 }
 
@@ -82,7 +82,7 @@ impl Suite {
         Instant::now() > self.ends
     }
 
-    /// Tells the thread that watches what runs now.
+    /// Reports the running cell to the watching thread.
     fn begin(&self, call: &str) {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), call.to_string());
     }
@@ -95,7 +95,7 @@ impl Suite {
         }
     }
 
-    /// A part of each table, in an order of chance, until time is up.
+    /// Measures a part of each table, in random order, until the time is up.
     fn run_all(&mut self, seed: u64) {
         let mut chance = Chance(seed);
         let mut tables = [single(), double()];
@@ -124,12 +124,12 @@ impl Suite {
         if bad == 0 && !self.seen.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// Prints the dearest cells of a kind, and those that are wrong; gives their number.
+    /// Prints the most expensive cells of a kind, and those that break a limit; returns the number of the latter.
     fn report_kind(&mut self, kind: Kind, show: usize) -> usize {
         let (mut cells, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.seen).into_iter().partition(|(cell, _)| cell.kind == kind);
         self.seen = others;
-        // Of work that gives a value: what fails is mostly its start.
+        // Only of work that gives a value: failing work is mostly its start.
         let fine = cells.iter().filter(|(_, measured)| measured.ending == "ok");
         let mut rates: Vec<f64> = fine.map(|(_, measured)| measured.rate()).collect();
         rates.sort_by(f64::total_cmp);
@@ -169,7 +169,7 @@ impl Suite {
     }
 }
 
-/// The limits that a cell breaks, when a unit of fuel may buy `bar` nanoseconds.
+/// Returns the limits that a cell breaks, if a unit of fuel may buy `bar` nanoseconds.
 fn problems(measured: &Measured, bar: f64) -> Vec<&'static str> {
     let mut problems = Vec::new();
     if measured.rate() > bar {

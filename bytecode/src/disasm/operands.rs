@@ -1,12 +1,11 @@
-//! The operands of an instruction in words: arithmetic as an equation, literals as literals, names
-//! and constants in place of their ids. What has no form of its own here is shown by its roles, so a
-//! new instruction is listed without a change.
+//! The operands of an instruction in words: arithmetic as an equation, literals as literals, names and constants in
+//! place of their ids. Other instructions are shown by operand roles, so a new one is listed without a change here.
 
 use super::text;
 use crate::artifact::{Artifact, Const};
 use crate::isa::{Op, Operand};
 
-/// The operands of one instruction.
+/// Formats the operands of one instruction.
 pub fn show(artifact: &Artifact, op: &Op) -> String {
     let names = Names(artifact);
     match *op {
@@ -60,7 +59,7 @@ pub fn show(artifact: &Artifact, op: &Op) -> String {
     }
 }
 
-/// What is written, an arrow, what is read, then where to go and the fuel.
+/// Formats the written operands, an arrow, the read ones, then the jump target and the fuel.
 fn by_role(names: &Names<'_>, op: &Op) -> String {
     let mut length = 0;
     op.operands(|name, operand| {
@@ -105,7 +104,7 @@ fn infix(dst: u8, a: u8, sign: &str, b: u8) -> String {
     format!("r{dst} ← r{a} {sign} r{b}")
 }
 
-/// A run of registers; long ones by their ends.
+/// Formats a run of registers; long runs by their ends.
 fn run(first: u8, n: u8) -> String {
     let reg = |i: u8| format!("r{}", u16::from(first) + u16::from(i));
     match n {
@@ -114,7 +113,7 @@ fn run(first: u8, n: u8) -> String {
     }
 }
 
-/// The arguments behind a base register, each with a space before it.
+/// Formats the arguments behind a base register, each with a space before it.
 fn arguments(base: u8, n: u8) -> String {
     match base.checked_add(1) {
         Some(first) if n > 0 => format!(" {}", run(first, n)),
@@ -123,7 +122,7 @@ fn arguments(base: u8, n: u8) -> String {
     }
 }
 
-/// Constant keys, each with the register of its value.
+/// Formats constant keys, each with the register of its value.
 fn record(artifact: &Artifact, first: u8, n: u8, id: u32) -> String {
     const SHOWN: usize = 6;
     let Some(Const::Keys(keys)) = artifact.consts.get(id as usize) else {
@@ -140,7 +139,7 @@ fn record(artifact: &Artifact, first: u8, n: u8, id: u32) -> String {
     shown
 }
 
-/// Looks up what ids stand for; an id outside its table gets a question mark.
+/// Lookup of the names behind ids; an id outside its table gets a question mark.
 struct Names<'a>(&'a Artifact);
 
 impl Names<'_> {

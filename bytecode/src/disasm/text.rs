@@ -1,13 +1,13 @@
-//! Names and constants as the listing shows them: on one line, and not without end.
+//! Names and constants as the listing shows them: on one line and of bounded length.
 
 use crate::artifact::Const;
 use crate::datum::{Datum, Node};
 use crate::text::is_hidden;
 
-/// Most characters of a constant or a name in a listing.
+/// Maximum characters of a constant or a name in a listing.
 const CHARS: usize = 60;
 
-/// `text`, or its first `most` characters and how many are left out.
+/// Cuts `text` to its first `most` characters and notes the number left out.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.into(),
@@ -15,7 +15,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// `JumpUnless` as `jump_unless`.
+/// Spells `JumpUnless` as `jump_unless`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for (i, c) in name.chars().enumerate() {
@@ -27,12 +27,12 @@ pub(crate) fn snake_case(name: &str) -> String {
     out
 }
 
-/// A name from the artifact, on one line.
+/// Formats a name from the artifact on one line.
 pub(super) fn name(name: &str) -> String {
     cut(&name.replace(is_hidden, "·"), CHARS)
 }
 
-/// A constant as it would be written.
+/// Formats a constant as a program would write it.
 pub(super) fn constant(constant: &Const) -> String {
     match constant {
         Const::Int(n) => n.to_string(),
@@ -43,10 +43,10 @@ pub(super) fn constant(constant: &Const) -> String {
     }
 }
 
-/// A datum as it would be written.
+/// Formats a datum as a program would write it.
 fn data(datum: &Datum) -> String {
-    // Subtrees come before their collection, so a stack of finished texts is enough. Each is cut as
-    // soon as it is made: the work stays linear however deep the data nests.
+    // Subtrees come before their collection, so a stack of finished texts is enough. Each is cut as soon as it is
+    // made: the work stays linear however deep the data nests.
     let mut done: Vec<String> = Vec::new();
     for node in datum.nodes() {
         let text = match node {
@@ -77,7 +77,7 @@ fn collection(open: &str, done: &mut Vec<String>, count: u64, close: &str) -> St
     out + close
 }
 
-/// A value that is not a collection, as it would be written.
+/// Formats a value that is not a collection as a program would write it.
 pub(super) fn node_text(node: &Node) -> String {
     match node {
         Node::Nil => "nil".into(),

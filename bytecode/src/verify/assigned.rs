@@ -1,5 +1,5 @@
-//! That every register is written before it is read, on every path: so nothing a frame reads was
-//! left there by another, and what the collector keeps is well defined.
+//! Checks that every register is written before it is read, on every path: a frame never reads leftovers of another,
+//! and the collector's roots are well defined.
 
 use super::facts::BlockFacts;
 use super::report::{at_op, in_block};
@@ -10,7 +10,7 @@ use crate::flow::{Segment, Work, segments};
 use crate::isa::Op;
 use crate::regset::RegSet;
 
-/// Checks one code block. Relies on its operands having been checked.
+/// Checks one code block whose operands were already checked.
 pub fn check(
     artifact: &Artifact,
     block: usize,
@@ -47,7 +47,7 @@ pub fn check(
     Ok(())
 }
 
-/// What is written after an instruction.
+/// Updates the set of written registers by one instruction.
 #[inline]
 fn execute(op: &Op, written: &mut RegSet) {
     if let Some(run) = op.clobbers() {
@@ -56,14 +56,14 @@ fn execute(op: &Op, written: &mut RegSet) {
     op.writes(|run| written.insert_run(run.first, run.count));
 }
 
-/// What is written when control reaches each segment, by every way found so far; None if by no way.
+/// Registers written on every known path to each segment; None if no path is known.
 struct Paths {
     on_entry: Vec<Option<RegSet>>,
 }
 
 impl Paths {
-    /// Walks all segments in order; true if a jump backward brought news, so that it must be done
-    /// again. Sets only shrink, so this comes to an end.
+    /// Walks all segments in order; true if a backward jump changed a set, so another sweep is needed. Sets only
+    /// shrink, so this terminates.
     fn sweep(&mut self, ops: &[Op], segments: &[Segment]) -> bool {
         let mut news = false;
         for (index, segment) in segments.iter().enumerate() {
@@ -72,10 +72,10 @@ impl Paths {
             for op in before {
                 execute(op, &mut written);
             }
-            // Going on writes what the last instruction writes; jumping away from it does not: an
-            // iteration that is over has no element to give.
+            // Falling through writes the last instruction's output; jumping away does not: a finished iteration has
+            // no element to give.
             if let Some(to) = segment.jumps {
-                // A callee that was left has written what it wanted, all the same.
+                // A callee that was left by a jump may still have overwritten registers.
                 if let Some(run) = last.clobbers() {
                     written.remove_run(run.first, run.count);
                 }
@@ -90,7 +90,7 @@ impl Paths {
         news
     }
 
-    /// Adds a way to a segment; true if less is known to be written there than before.
+    /// Adds a path to a segment; true if fewer registers are known to be written there than before.
     fn join(&mut self, segment: usize, written: RegSet) -> bool {
         let known = &mut self.on_entry[segment];
         let joined = known.map_or(written, |known| known.intersection(written));

@@ -1,5 +1,5 @@
-//! Every operand of every instruction: ids that exist, registers inside the frame, jumps that land
-//! on an `Enter`, and the rules single instructions add.
+//! Checks every operand of every instruction: ids that exist, registers inside the frame, jumps that land on an
+//! `Enter`, and the rules of single instructions.
 
 use super::facts::BlockFacts;
 use super::report::{at_op, in_block};
@@ -55,7 +55,7 @@ fn check_spans(code: &CodeBlock) -> Result<(), &'static str> {
     }
 }
 
-/// An id outside its table.
+/// Finds an id outside its table.
 fn ids(artifact: &Artifact, code: &CodeBlock, op: &Op) -> Option<String> {
     let mut wrong = None;
     op.operands(|_, operand| {
@@ -75,7 +75,7 @@ fn ids(artifact: &Artifact, code: &CodeBlock, op: &Op) -> Option<String> {
     wrong
 }
 
-/// A register outside the frame.
+/// Finds a register outside the frame.
 fn registers(code: &CodeBlock, op: &Op) -> Option<String> {
     let visible = code.regs.min(256);
     let mut highest = 0;
@@ -84,7 +84,7 @@ fn registers(code: &CodeBlock, op: &Op) -> Option<String> {
     (highest > visible).then(|| format!("uses register {}, but the frame has {visible}", highest - 1))
 }
 
-/// A write over the running function, whose captures are found through it.
+/// Finds a write over the running function in `r0`, through which captures are found.
 fn own_function(facts: BlockFacts, op: &Op) -> Option<String> {
     let mut writes_it = false;
     op.writes(|run| writes_it |= run.first == 0);
@@ -103,7 +103,7 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
     (to > pc && op.is_back_edge()).then(|| format!("jumps forward to instruction {to}"))
 }
 
-/// Rules of single instructions.
+/// Checks the rules of single instructions.
 fn special(artifact: &Artifact, code: &CodeBlock, facts: BlockFacts, op: &Op) -> Option<String> {
     match *op {
         Op::LoadWide { slot, .. } | Op::StoreWide { slot, .. } => wide_slot(code, slot),
@@ -122,7 +122,7 @@ fn special(artifact: &Artifact, code: &CodeBlock, facts: BlockFacts, op: &Op) ->
             .then(|| format!("needs a string, but constant {key} is something else")),
         Op::GetKey { key, .. } => (!is_key(&artifact.consts[key as usize]))
             .then(|| format!("needs a scalar key, but constant {key} is a collection")),
-        // As a value it could be called with arguments for another operation.
+        // As a value, it could be called with arguments for another operation.
         Op::LoadTool { tool, .. } => {
             matches!(artifact.tools[tool as usize], crate::artifact::ToolName::Upstream { .. })
                 .then(|| format!("takes tool {tool} as a value, which is an operation to be called"))

@@ -1,13 +1,12 @@
-//! Facts about code that checking finds out, for the other checks and for the VM.
+//! Facts about code found by the checks, for other checks and for the VM.
 
-/// What is known of a code block besides its instructions. A block belongs to one arity of one
-/// function.
+/// Facts about a code block besides its instructions. A block belongs to one arity of one function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockFacts {
-    /// The function, an index into [`Artifact::functions`](crate::Artifact::functions).
+    /// Function it belongs to, an index into [`Artifact::functions`](crate::Artifact::functions).
     pub function: u32,
-    /// Which of its arities.
+    /// Index of the arity in that function.
     pub arity: u32,
-    /// How many values the function captures.
+    /// Number of values the function captures.
     pub captures: u16,
 }

@@ -1,4 +1,4 @@
-//! That no instruction runs free: the price of a basic block covers the instructions in it.
+//! Checks that no instruction runs free: the price of a basic block covers its instructions.
 
 use super::facts::BlockFacts;
 use super::report::at_op;
@@ -7,11 +7,11 @@ use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::isa::Op;
 
-/// Checks one code block. Relies on jumps landing on an `Enter`.
+/// Checks one code block whose jumps land on an `Enter`.
 pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(), Diagnostic> {
     let ops = &artifact.blocks[block].ops;
     let wrong = |pc: usize, what: String| at_op(Code::MissingFuelCheck, artifact, block, facts, pc, what);
-    // Who paid for the instructions being walked, and how much; None where control never comes.
+    // The instruction that paid for the current ones, and the amount; None where control never comes.
     let mut payer: Option<(usize, u64)> = None;
     let mut cost: u64 = 0;
     for (pc, op) in ops.iter().enumerate() {
@@ -37,7 +37,7 @@ pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(),
     Ok(())
 }
 
-/// Whether the payer covers the cost.
+/// Fails if the payer does not cover the cost.
 fn settle(payer: Option<(usize, u64)>, cost: u64) -> Result<(), (usize, String)> {
     match payer {
         Some((pc, paid)) if paid < cost => {

@@ -1,7 +1,7 @@
-//! What a prelude file says about itself, held against its code.
+//! Checks the manifest of a prelude file against its code.
 //!
-//! The manifest is a claim, never the source of truth: whatever can be worked out from the bytecode
-//! is, and a file that says otherwise is refused.
+//! The manifest is a claim, never the source of truth: everything that follows from the bytecode is recomputed, and a
+//! file that differs is refused.
 
 use super::report::{invalid, quoted};
 use super::texts::{check_code, check_returns, check_texts};
@@ -21,36 +21,35 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-/// The most a prelude may hold.
+/// Maximum constants of a prelude.
 const MAX_CONSTANTS: usize = 65_535;
 const MAX_FUNCTIONS: usize = 4_096;
 const MAX_INSTRUCTIONS: usize = 1 << 20;
 const MAX_EXPORTS: usize = 4_096;
-/// The longest doc string.
+/// Maximum length of a doc string in bytes.
 const MAX_DOC: usize = 16 << 10;
 
 /// A prelude that was checked and may be linked. Only [`verify_prelude`] makes one.
 #[derive(Clone, Debug)]
 pub struct VerifiedPrelude {
-    /// What it says about itself, which is true.
+    /// Manifest, which was found true.
     pub manifest: Manifest,
-    /// Its sources, if they are there.
+    /// Sources, if the file holds them.
     pub sources: Option<Vec<String>>,
-    /// Definitions as `source` shows them, by `ns/name`. Whether they tell the truth about the code
-    /// cannot be seen.
+    /// Definitions as `source` prints them, by `ns/name`. Their agreement with the code cannot be checked.
     pub rendered: Vec<(String, String)>,
-    /// What exports give back, by `ns/name`. Nor can this be seen.
+    /// Return values of exports, by `ns/name`. Their agreement with the code cannot be checked.
     pub returns: Vec<(String, Returns)>,
     verified: Verified,
 }
 
 impl VerifiedPrelude {
-    /// The code.
+    /// Returns the verified code.
     pub fn code(&self) -> &Verified {
         &self.verified
     }
 
-    /// The code, to be linked, and the rest: a file whose artifact is empty.
+    /// Splits into the verified code and the rest, a file whose artifact is empty.
     pub fn into_parts(self) -> (Verified, PreludeFile) {
         let VerifiedPrelude { manifest, sources, rendered, returns, verified } = self;
         (verified, PreludeFile { manifest, artifact: Artifact::default(), sources, rendered, returns })
@@ -123,7 +122,7 @@ fn sizes(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// How large the code is.
+/// Computes the size of the code.
 pub(crate) fn totals(artifact: &Artifact) -> Totals {
     Totals {
         registers: artifact.blocks.iter().map(|block| block.regs).max().unwrap_or(0),
@@ -133,7 +132,7 @@ pub(crate) fn totals(artifact: &Artifact) -> Totals {
     }
 }
 
-/// Every import with the argument counts it has now, sorted: what a manifest lists.
+/// Lists every import with its present argument counts, sorted, as a manifest does.
 pub(crate) fn import_records(artifact: &Artifact) -> Vec<ImportRecord> {
     let row = |name: &str| lookup(name).and_then(|id| id.row());
     let mut records: Vec<ImportRecord> = artifact
@@ -156,7 +155,7 @@ fn imports(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
     if listed != used || listed.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(invalid(Code::BadFunction, "its manifest lists other builtins than its code"));
     }
-    // Places that can be written to are for the core library: a prelude has no state.
+    // Mutable places are for the core library: a prelude has no state.
     const STATE: &[&str] = &["%state", "%held", "%hold!", "%hold-if-own!"];
     let is_missing = |import: &&ImportRecord| {
         STATE.contains(&&*import.name)
@@ -230,7 +229,7 @@ fn exports(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
     }
 }
 
-/// What keeps an export from being what it says it is.
+/// Describes why an export is not the definition it claims to be, if so.
 fn wrong_target(export: &ExportRecord, artifact: &Artifact) -> Option<String> {
     let arities = |id: u32| artifact.functions.get(id as usize).map(|function| &function.arities);
     match export.target {
@@ -246,7 +245,7 @@ fn wrong_target(export: &ExportRecord, artifact: &Artifact) -> Option<String> {
                     && required == usize::from(arity.required)
                     && has_rest == arity.rest
             };
-            // Arities of the code are sorted; those of the manifest stand as they were written.
+            // Arities of the code are sorted; those of the manifest are in source order.
             let mut params: Vec<&Vec<String>> = export.params.iter().collect();
             params.sort_by_key(|params| {
                 let rest = params.iter().position(|name| name == "&");
@@ -331,7 +330,7 @@ fn origins(manifest: &Manifest, sources: Option<&[String]>) -> Result<(), Diagno
     }
 }
 
-/// Only exports, and the functions they lead to, may have a text.
+/// Checks that only exports, and the functions they lead to, have a definition text.
 fn definitions(
     manifest: &Manifest,
     artifact: &Artifact,
@@ -351,7 +350,7 @@ fn definitions(
     Ok(())
 }
 
-/// Only exports give something back, each one thing.
+/// Checks that only exports have a return value, each one.
 fn results(manifest: &Manifest, returns: &[(String, Returns)]) -> Result<(), Diagnostic> {
     if returns.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
         return Err(invalid(Code::BadExport, "its results are not listed once each, in order"));
@@ -372,7 +371,7 @@ fn results(manifest: &Manifest, returns: &[(String, Returns)]) -> Result<(), Dia
 }
 
 impl PreludeFile {
-    /// Fills in what follows from the rest: instruction set, hashes, imports, totals.
+    /// Fills in the derived fields: instruction set, hashes, imports, totals.
     #[must_use]
     pub fn sealed(mut self) -> PreludeFile {
         self.manifest.abi = abi();

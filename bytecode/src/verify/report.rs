@@ -1,4 +1,4 @@
-//! How a broken rule is told: which function, which instruction, what was found and expected.
+//! Messages about broken rules: the function, the instruction, and the difference between found and expected.
 
 use super::facts::BlockFacts;
 use crate::artifact::Artifact;
@@ -7,27 +7,27 @@ use crate::diag::Diagnostic;
 use crate::disasm::{cut, snake_case};
 use crate::text::is_hidden;
 
-/// Names come from the file, so they are cut before they reach a message.
+/// Maximum characters of a name in a message: names come from the file.
 const NAME_CHARS: usize = 40;
 
-/// An artifact that breaks a rule of its format.
+/// Makes the error for an artifact that breaks a rule of its format.
 pub fn invalid(code: Code, message: impl Into<String>) -> Diagnostic {
     Diagnostic::without_span(code, message)
         .hint("compile the source again; if the new file is refused too, please report it as a bug")
 }
 
-/// An artifact that was sound when it was made, but needs something this version lacks.
+/// Makes the error for an artifact that was sound when made, but needs something this version lacks.
 pub fn stale(message: impl Into<String>) -> Diagnostic {
     Diagnostic::without_span(Code::UnresolvedBuiltin, message).hint("recompile it with this version of ptc")
 }
 
-/// A name from the file in backquotes.
+/// Quotes a name from the file in backquotes.
 pub fn quoted(name: &str) -> String {
     let clean: String = name.chars().map(|c| if is_hidden(c) { '·' } else { c }).collect();
     format!("`{}`", cut(&clean, NAME_CHARS))
 }
 
-/// A function by its name, or by its number.
+/// Names a function by its name, or by its number.
 pub fn function_name(artifact: &Artifact, function: usize) -> String {
     match artifact.functions.get(function).and_then(|f| f.name.as_deref()) {
         Some(name) => quoted(name),
@@ -35,7 +35,7 @@ pub fn function_name(artifact: &Artifact, function: usize) -> String {
     }
 }
 
-/// Something wrong with a code block as a whole.
+/// Makes the error for a code block as a whole.
 pub fn in_block(
     code: Code,
     artifact: &Artifact,
@@ -45,7 +45,7 @@ pub fn in_block(
     invalid(code, format!("in {}: {what}", function_name(artifact, facts.function as usize)))
 }
 
-/// Something wrong with one instruction.
+/// Makes the error for one instruction.
 pub fn at_op(
     code: Code,
     artifact: &Artifact,

@@ -1,4 +1,4 @@
-//! The tables of an artifact: imports, constants, functions, entry and exports.
+//! Checks of the tables of an artifact: imports, constants, functions, entry and exports.
 
 use super::facts::BlockFacts;
 use super::report::{function_name, invalid, quoted, stale};
@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::limits::LIMITS;
 use std::collections::HashSet;
 
-/// Most parameters a function has: 100 and a rest parameter.
+/// Maximum parameters of a function: 100 and a rest parameter.
 const MAX_PARAMS: u8 = 101;
 
 /// Resolves imported names.
@@ -37,9 +37,9 @@ pub fn constants(artifact: &Artifact) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// What keeps nodes from being a constant value.
+/// Describes why nodes are not a constant value, if so.
 fn wrong_data(datum: &Datum) -> Option<String> {
-    // Checked again although bytes only make sound data: a datum made in Rust may not be.
+    // Decoding only yields sound data, but a datum made in Rust may not be.
     let mut depth: u64 = 0;
     for node in datum.nodes() {
         let takes = match node {
@@ -59,8 +59,8 @@ fn wrong_data(datum: &Datum) -> Option<String> {
     (depth != 1).then(|| format!("holds {depth} values where there should be one"))
 }
 
-/// Whether this is the decimal form of an integer that does not fit 64 bits. The length is bounded
-/// because reading digits takes more than linear time.
+/// True for the decimal form of an integer that does not fit 64 bits. The length is bounded because parsing digits
+/// takes more than linear time.
 fn is_big(text: &str) -> bool {
     let most = LIMITS.iter().find(|row| row.name == "digits").map_or(u64::MAX, |row| row.ceiling);
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -71,7 +71,7 @@ fn is_big(text: &str) -> bool {
         && text.parse::<i64>().is_err()
 }
 
-/// What keeps a datum from being the keys of a record.
+/// Describes why a datum cannot be the keys of a record, if so.
 fn wrong_keys(datum: &Datum) -> Option<String> {
     let (Node::Vector(_), items) = datum.nodes().split_last()? else {
         return Some("should be a vector of keys, but is not a vector".into());
@@ -84,19 +84,19 @@ fn wrong_keys(datum: &Datum) -> Option<String> {
     repeats.then(|| "should be a vector of distinct keys, but one stands twice".into())
 }
 
-/// Whether a node is a value by itself.
+/// True if a node is a value by itself.
 pub fn is_scalar(node: &Node) -> bool {
     !matches!(node, Node::Vector(_) | Node::Map(_) | Node::Set(_) | Node::Opaque(_))
 }
 
-/// A form of a key that is the same for equal keys; None for NaN, which equals nothing.
+/// Returns a form of a key that is equal for equal keys; None for NaN, which equals nothing.
 fn key_of(node: &Node) -> Option<(u8, std::borrow::Cow<'_, str>)> {
     use std::borrow::Cow;
     let number = |text: String| Some((0, Cow::Owned(text)));
     match node {
         Node::Int(n) => number(n.to_string()),
         Node::Big(digits) => Some((0, Cow::Borrowed(digits))),
-        // 1 and 1.0 are one key, and so are 0.0 and -0.0.
+        // 1 and 1.0 are the same key, and so are 0.0 and -0.0.
         Node::Float(x) if x.is_nan() => None,
         Node::Float(0.0) => number("0".into()),
         Node::Float(x) if x.is_finite() && x.fract() == 0.0 => number(format!("{x:.0}")),
@@ -114,7 +114,7 @@ fn key_of(node: &Node) -> Option<(u8, std::borrow::Cow<'_, str>)> {
     }
 }
 
-/// Checks functions and their arities; says which function each block belongs to.
+/// Checks functions and their arities; returns the facts of each block.
 pub fn functions(artifact: &Artifact) -> Result<Vec<BlockFacts>, Diagnostic> {
     let mut owners: Vec<Option<BlockFacts>> = vec![None; artifact.blocks.len()];
     for (index, function) in artifact.functions.iter().enumerate() {
@@ -161,7 +161,7 @@ pub fn functions(artifact: &Artifact) -> Result<Vec<BlockFacts>, Diagnostic> {
     }
 }
 
-/// Fixed arities by rising parameter count, then at most one with a rest parameter.
+/// Checks the order of arities: fixed ones by rising parameter count, then at most one with a rest parameter.
 fn arity_table(function: &Function) -> Result<(), &'static str> {
     let (fixed, rest) = match function.arities.split_last() {
         None => return Err("has no arity"),
@@ -180,7 +180,7 @@ fn arity_table(function: &Function) -> Result<(), &'static str> {
     }
 }
 
-/// Checks what can be called from outside.
+/// Checks the functions that can be called from outside.
 pub fn entry_and_exports(artifact: &Artifact) -> Result<(), Diagnostic> {
     let there_are = artifact.functions.len();
     if let Some(entry) = artifact.entry {

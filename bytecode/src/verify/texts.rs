@@ -1,7 +1,7 @@
-//! The texts of a prelude file that people and models read: names, docs, origins, definitions.
+//! Checks of the texts of a prelude file that people and models read: names, docs, origins, definitions.
 //!
-//! They are shown in prompts, listings and messages, on lines of their own. A text that could begin a line, steer
-//! a terminal or hide part of itself could pose as the words of whoever shows it, so a file with one is refused.
+//! They are shown in prompts, listings and messages, on lines of their own. A text that could begin a line, steer a
+//! terminal or hide part of itself could pose as PTC's own words, so a file with one is refused.
 
 use super::report::{invalid, quoted};
 use crate::artifact::{Arity, Artifact, Function, ToolName};
@@ -12,7 +12,7 @@ use crate::returns::Returns;
 use crate::text::is_hidden;
 use crate::uses::UseRecord;
 
-/// Checks every text of a manifest, whether or not the rest of the file can be run here.
+/// Checks every text of a manifest, even if the rest of the file cannot be run here.
 ///
 /// ```
 /// use ptc_bytecode::{Code, Manifest, check_texts};
@@ -22,7 +22,7 @@ use crate::uses::UseRecord;
 /// assert!(error.message.contains("U+000A"));
 /// ```
 pub fn check_texts(manifest: &Manifest) -> Result<(), Diagnostic> {
-    // Every field is named, so that a new one is not forgotten here.
+    // Every field is named, so that a new one cannot be forgotten here.
     let Manifest {
         compiler,
         abi: _,
@@ -81,7 +81,7 @@ pub fn check_texts(manifest: &Manifest) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Checks the texts of code that stand in listings and messages, and the definitions that `source` shows.
+/// Checks the texts of code that appear in listings and messages, and the definitions that `source` prints.
 pub(super) fn check_code(artifact: &Artifact, rendered: &[(String, String)]) -> Result<(), Diagnostic> {
     for Function { name, doc, captures: _, arities } in &artifact.functions {
         if let Some(name) = name {
@@ -111,7 +111,7 @@ pub(super) fn check_code(artifact: &Artifact, rendered: &[(String, String)]) -> 
     Ok(())
 }
 
-/// Checks the names in what exports give back, which warnings tell.
+/// Checks the names in return values, which warnings print.
 pub(super) fn check_returns(returns: &[(String, Returns)]) -> Result<(), Diagnostic> {
     for (name, returns) in returns {
         line("the name of an export", name)?;
@@ -124,13 +124,12 @@ fn all<'t>(what: &str, texts: impl IntoIterator<Item = &'t String>) -> Result<()
     texts.into_iter().try_for_each(|text| line(what, text))
 }
 
-/// A text that is shown on one line.
+/// Checks a text that is shown on one line.
 fn line(what: &str, text: &str) -> Result<(), Diagnostic> {
     refuse(what, text, text.chars().find(|c| is_hidden(*c)))
 }
 
-/// A text of several lines, which may end as the author's system ends them: whoever shows it puts it on one, or
-/// sets the others off.
+/// Checks a text of several lines, whose line ends may be of any system: it is shown joined on one line or set off.
 fn lines(what: &str, text: Option<&str>) -> Result<(), Diagnostic> {
     let text = text.unwrap_or_default();
     let mut lines = text.split_inclusive('\n').map(|line| line.strip_suffix("\r\n").unwrap_or(line));

@@ -1,4 +1,4 @@
-//! What a prelude says it uses of others, held against the definitions its code names.
+//! Checks the uses of other preludes in a manifest against the definitions its code names.
 
 use super::report::{invalid, quoted};
 use crate::artifact::Artifact;
@@ -10,8 +10,8 @@ use crate::namespaces::{is_definition_name, is_namespace_name, reserved_namespac
 use crate::uses::used_export;
 use std::collections::{BTreeSet, HashSet};
 
-/// Checks that code names exports of namespaces only, never writes to what it names, and that the namespaces it names
-/// of other preludes are those that the manifest lists. What those export is for whoever attaches both.
+/// Checks that code names only exports of namespaces, never writes to them, and that the manifest lists exactly the
+/// namespaces of other preludes that are named. The exports themselves are checked when both are attached.
 pub(super) fn uses(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
     if artifact.defs.is_empty() && manifest.uses.is_empty() {
         return Ok(());

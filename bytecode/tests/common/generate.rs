@@ -1,9 +1,9 @@
-//! Makes sound artifacts out of any bytes: straight code, branches, loops and calls.
+//! Generator of sound artifacts from any bytes: straight code, branches, loops and calls.
 
 use super::{arity, block, function, tables};
 use ptc_bytecode::{Artifact, Op, RegSet};
 
-/// A sound artifact; the bytes decide what is in it.
+/// Generates a sound artifact; the bytes decide its content.
 pub fn artifact(entropy: &[u8]) -> Artifact {
     let mut entropy = Entropy { bytes: entropy.iter() };
     let mut out = tables();
@@ -21,7 +21,7 @@ pub fn artifact(entropy: &[u8]) -> Artifact {
     out
 }
 
-/// Decisions taken from bytes; zeros when they run out, which end every construct soon.
+/// Decisions taken from bytes; when they run out, zeros follow, which end every construct soon.
 struct Entropy<'e> {
     bytes: std::slice::Iter<'e, u8>,
 }
@@ -41,7 +41,7 @@ struct Builder<'a, 'e> {
     captures: u16,
     ops: Vec<Op>,
     written: RegSet,
-    /// Registers below are needed by the loops around, so calls stay above.
+    /// Registers below it are used by enclosing loops, so calls stay above.
     floor: u8,
 }
 
@@ -82,7 +82,7 @@ impl<'a, 'e> Builder<'a, 'e> {
         all[usize::from(self.entropy.below(all.len() as u8))]
     }
 
-    /// Any register but r0, through which captures are found.
+    /// Picks any register but `r0`, through which captures are found.
     fn some_register(&mut self) -> u8 {
         1 + self.entropy.below(Self::REGS - 1)
     }
@@ -152,7 +152,7 @@ impl<'a, 'e> Builder<'a, 'e> {
         self.looped(depth, 1, leave, |to| Op::Again { count, dst: count, src: count, to });
     }
 
-    /// A loop that owns `own` registers at the floor and leaves by its first instruction.
+    /// Generates a loop that owns `own` registers at the floor and leaves by its first instruction.
     fn looped(&mut self, depth: u8, own: u8, leave: impl Fn(u8) -> Op, again: impl Fn(u32) -> Op) {
         let floor = self.floor;
         self.floor += own;
@@ -172,14 +172,14 @@ impl<'a, 'e> Builder<'a, 'e> {
         (self.written, self.floor) = (at_head, floor);
     }
 
-    /// Binds the jump at `from` to here.
+    /// Points the jump at `from` to an `Enter` here.
     fn enter_from(&mut self, from: usize) {
         self.ops[from] = self.ops[from].with_target(self.ops.len() as u32);
         self.ops.push(Op::Enter { fuel: 0 });
     }
 }
 
-/// Sets every price to what the block costs.
+/// Sets every price to the cost of its block.
 fn price(ops: &mut [Op]) {
     let mut cost = 0;
     for pc in (0..ops.len()).rev() {

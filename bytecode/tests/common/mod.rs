@@ -1,4 +1,4 @@
-//! Small artifacts that are sound, for tests to list, encode and break.
+//! Small sound artifacts, for tests to list, encode and break.
 #![allow(dead_code)] // each test file uses some of it
 
 pub mod generate;
@@ -21,7 +21,7 @@ pub fn block(regs: u16, params: u8, ops: Vec<Op>) -> CodeBlock {
     CodeBlock { regs, params, ops, spans: vec![] }
 }
 
-/// A program of one function without parameters.
+/// Builds a program of one function without parameters.
 pub fn program(regs: u16, ops: Vec<Op>) -> Artifact {
     Artifact {
         functions: vec![function("main", 0, vec![arity(0, false, 0, "")])],
@@ -31,7 +31,7 @@ pub fn program(regs: u16, ops: Vec<Op>) -> Artifact {
     }
 }
 
-/// Something in every table, and no code.
+/// Builds an artifact with an entry in every table, and no code.
 pub fn tables() -> Artifact {
     let keys = vec![Node::Keyword("id".into()), Node::Str("n".into()), Node::Vector(2)];
     Artifact {
@@ -50,11 +50,11 @@ pub fn tables() -> Artifact {
     }
 }
 
-/// The source [`sample`] is said to come from.
+/// Source text that fits [`sample`].
 pub const SOURCE: &str =
     "(defn sum \"Sums.\"\n  ([xs] (sum xs 0))\n  ([xs start & more] (loop …)))\n(sum data/rows)\n";
 
-/// A library and program with two arities, a closure, a loop, calls and literals.
+/// Builds a library and program with two arities, a closure, a loop, calls and literals.
 pub fn sample() -> Artifact {
     let span = |text: &str| {
         let start = SOURCE.find(text).unwrap();
@@ -121,12 +121,12 @@ pub fn sample() -> Artifact {
     }
 }
 
-/// A file around any code section, with hashes that fit it.
+/// Wraps any code section in a file with hashes that fit it.
 pub fn reseal(code: &[u8]) -> Vec<u8> {
     seal(0, &[Section { kind: kind::CODE, ancillary: false, body: code }])
 }
 
-/// The code section of a file.
+/// Returns the code section of a file.
 pub fn code_of(file: &[u8]) -> Vec<u8> {
     Container::read(file).unwrap().section(kind::CODE).unwrap().to_vec()
 }

@@ -1,5 +1,5 @@
-//! A second opinion on verified code: walks it along random ways, as a VM would, and looks whether
-//! it ever does what the verifier promised it would not.
+//! An independent check of verified code: walks it along random paths, as a VM would, and asserts the verifier's
+//! promises.
 
 use ptc_bytecode::{CodeBlock, Op, Operand, RegSet, Verified};
 
@@ -9,7 +9,7 @@ pub fn walk(verified: &Verified, turn: &[u8]) {
         let captures = verified.blocks()[index].captures;
         let trail = walk_block(block, captures, turn);
         let live = verified.liveness(index as u32);
-        // What the rest of the trail reads before writing it must have been called live.
+        // Liveness must have included every register that the rest of the trail reads before writing it.
         let mut needed = RegSet::default();
         for &(pc, went_on) in trail.iter().rev() {
             let (reads, writes) = registers(&block.ops[pc]);
@@ -23,7 +23,7 @@ pub fn walk(verified: &Verified, turn: &[u8]) {
     }
 }
 
-/// The instructions passed, and whether control went on behind each.
+/// Returns the instructions passed, and for each whether control fell through.
 fn walk_block(block: &CodeBlock, captures: u16, turn: &[u8]) -> Vec<(usize, bool)> {
     let visible = block.regs.min(256);
     let mut written = RegSet::below(u16::from(block.params) + 1);
@@ -70,7 +70,7 @@ fn walk_block(block: &CodeBlock, captures: u16, turn: &[u8]) -> Vec<(usize, bool
     trail
 }
 
-/// What an instruction reads and writes, worked out from the table alone.
+/// Returns the registers an instruction reads and writes, derived from the table alone.
 fn registers(op: &Op) -> (RegSet, RegSet) {
     let mut n = 0;
     op.operands(|name, operand| {

@@ -3,16 +3,19 @@
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
+/// Where help lists these flags.
+const HEADING: &str = "Preludes";
+
 /// Preludes, whose they must be, and what programs see of them.
 #[derive(ClapArgs, Debug, Default, Clone)]
 pub struct AttachArgs {
     /// Attaches a prelude: a source, a `.ptcp` file, `ptc:paged` for one that comes with ptc, or
     /// `store:DIR#shop@2` for a stored one; `crm.ptcp@artifact:HASH` only that build. Repeatable.
-    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    #[arg(short = 'p', long = "prelude", value_name = "FILE", help_heading = HEADING)]
     pub preludes: Vec<PathBuf>,
 
     /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
-    #[arg(long, value_name = "KEY|FILE")]
+    #[arg(long, value_name = "KEY|FILE", help_heading = HEADING)]
     pub trusted: Vec<String>,
 
     #[command(flatten)]
@@ -31,18 +34,18 @@ impl AttachArgs {
 #[derive(ClapArgs, Debug, Default, Clone)]
 struct PolicyArgs {
     /// Hides this export of the attached preludes: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
-    #[arg(long = "prelude-hide", value_name = "NAME")]
+    #[arg(long = "prelude-hide", value_name = "NAME", help_heading = HEADING)]
     hide: Vec<String>,
 
     /// Leaves this export out of prompts; programs still find it. Repeatable.
-    #[arg(long = "prelude-discoverable", value_name = "NAME")]
+    #[arg(long = "prelude-discoverable", value_name = "NAME", help_heading = HEADING)]
     discoverable: Vec<String>,
 
     /// Hides every export of the attached preludes that may write.
-    #[arg(long = "prelude-hide-writes")]
+    #[arg(long = "prelude-hide-writes", help_heading = HEADING)]
     hide_writes: bool,
 
     /// Refuses preludes that may call any upstream operation, whatever they declare.
-    #[arg(long = "prelude-deny-dynamic")]
+    #[arg(long = "prelude-deny-dynamic", help_heading = HEADING)]
     deny_dynamic: bool,
 }

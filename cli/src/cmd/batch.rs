@@ -20,7 +20,7 @@ use ptc_bytecode::Code;
 use ptc_runtime::{
     Batch, Cancel, Ending, Failure, Input, Outcome, Program, Reducer, Rules, Runtime, Summary,
 };
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -237,8 +237,8 @@ impl Work {
             Work::Rules(batch) => batch.progress(),
             Work::Reduce(batch, _) => batch.progress(),
         };
-        let Files { input, bytes, mut output, mut errors } = files;
-        let bar = args.progress.then(|| progress::bar(bytes, progress));
+        let Files { input, bytes, is_typed, mut output, mut errors } = files;
+        let bar = is_watched(args, is_typed).then(|| progress::bar(bytes, progress));
         // Standard input may wait for more after Ctrl-C, which ends the batch all the same.
         let input = match &bar {
             Some(bar) => Input::detached(bar.wrap_read(input)),
@@ -281,6 +281,12 @@ impl Work {
         }
         Ok((summary, told))
     }
+}
+
+/// Whether somebody sees how far it is: on a terminal, unless results or typed records would run through the bar there.
+fn is_watched(args: &BatchArgs, is_typed: bool) -> bool {
+    let is_free = !is_typed && (args.output.is_some() || !io::stdout().is_terminal());
+    !args.quiet && (args.progress || (is_free && !args.settings.json && io::stderr().is_terminal()))
 }
 
 fn write_value(outcome: &Outcome, output: &mut dyn Write) -> Result<(), Problem> {

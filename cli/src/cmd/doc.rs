@@ -1,9 +1,10 @@
 //! `ptc doc NAME` and `ptc apropos WORD…`: the catalog, asked from a shell.
 
 use crate::args::{AproposArgs, DocArgs};
-use crate::report::{FAULT, OK, colour_wanted, out, text_json};
+use crate::colour;
+use crate::report::{FAULT, OK, out, text_json};
 use ptc_runtime::{Catalog, Entry};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub fn doc(args: &DocArgs) -> ExitCode {
@@ -102,7 +103,7 @@ fn missing(message: &str, hint: &str, json: bool) -> ExitCode {
 }
 
 fn is_plain() -> bool {
-    !(io::stdout().is_terminal() && colour_wanted())
+    !colour::on(&io::stdout())
 }
 
 fn strong(text: &str, plain: bool) -> String {

@@ -3,10 +3,11 @@
 mod pages;
 
 use crate::args::ExplainArgs;
+use crate::colour;
 use crate::problem::Problem;
-use crate::report::{self, OK, colour_wanted, out, text_json};
+use crate::report::{self, OK, out, text_json};
 use ptc_bytecode::{Code, likeness};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
 
 pub fn run(args: &ExplainArgs) -> ExitCode {
@@ -23,7 +24,7 @@ pub fn run(args: &ExplainArgs) -> ExitCode {
     if is_list {
         return out(&list(), OK);
     }
-    let bold = io::stdout().is_terminal() && colour_wanted();
+    let bold = colour::on(&io::stdout());
     let shown: Vec<String> = codes.iter().map(|code| plain(pages::page(*code), bold)).collect();
     out(&shown.join("\n"), OK)
 }

@@ -5,7 +5,7 @@
 //! while a large file is written in blocks.
 
 use crate::args::{Settings, WriteArgs};
-use crate::input::freeze;
+use crate::input::{freeze, read_line, waiting_for};
 use crate::problem::Problem;
 use crate::report::{self, Report};
 use crate::setup::engine;
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -38,6 +38,7 @@ pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
         Ok(engine) => engine,
         Err(problem) => return report::problem(&problem, settings.json),
     };
+    waiting_for("requests, one per line,");
     let stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     match stream(stdin, stdout, |line| answer(line, &engine)) {
@@ -58,7 +59,7 @@ fn stream<R: io::Read>(
     let mut line = Vec::new();
     loop {
         line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
+        if read_line(&mut input, &mut line)? == 0 {
             return output.flush();
         }
         if !line.trim_ascii().is_empty() {

@@ -4,6 +4,7 @@ mod install;
 
 use crate::args::{McpArgs, McpCommand, ModelArgs};
 use crate::idle;
+use crate::input::END_KEYS;
 use crate::problem::Problem;
 use crate::report::{self, OK, out};
 use crate::setup::plain_runtime;
@@ -19,6 +20,7 @@ use ptc_mcp::{Host, Planner, Server, Sessions, Settings, http, log, signal, stdi
 use ptc_runtime::{Policy, Runtime};
 use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::{Options, Snapshot, Upstream};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::net::TcpListener;
@@ -164,6 +166,13 @@ async fn on_http(server: &Server) -> Result<(), String> {
 }
 
 async fn on_stdio(server: &Server) {
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let _ = writeln!(
+            io::stderr(),
+            "serving MCP on standard input and output; end with {END_KEYS}\n\
+             clients start it themselves: `ptc mcp install --client claude` says how; --http serves many of them"
+        );
+    }
     let owner =
         server.sessions().map_or_else(|| ptc_mcp::sessions::Owner::new("stdio"), Sessions::local_owner);
     tokio::select! {

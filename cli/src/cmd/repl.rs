@@ -1,10 +1,11 @@
 //! `ptc repl`: what is run first, and where inputs come from after that.
 
 use crate::args::ReplArgs;
+use crate::colour;
 use crate::input::read_program;
 use crate::problem::Problem;
 use crate::repl::{Answer, Facade, Feed, Interrupt, Look, Repl, World, stream, terminal};
-use crate::report::{self, FAULT, OK, colour_wanted};
+use crate::report::{self, FAULT, OK};
 use ptc_bytecode::Code;
 use std::io::{self, BufReader, IsTerminal};
 use std::path::Path;
@@ -24,9 +25,12 @@ fn start(args: &ReplArgs) -> Result<u8, Problem> {
     let is_batch = args.script.is_some() || !args.exprs.is_empty();
     let has_prompt = (!is_batch || args.interactive) && is_terminal() && !args.settings.json && !args.echo;
     let look = match has_prompt {
-        true => terminal::look(colour_wanted()),
+        true => terminal::look(colour::on(&io::stdout())),
         false if args.echo => Look { width: Some(80), excerpts: Some(false), ..Look::PLAIN },
-        false => Look { excerpts: io::stderr().is_terminal().then(colour_wanted), ..Look::PLAIN },
+        false => {
+            let in_colour = colour::on(&io::stderr());
+            Look { excerpts: (in_colour || io::stderr().is_terminal()).then_some(in_colour), ..Look::PLAIN }
+        }
     };
     let interrupt = Interrupt::default();
     let mut repl = Repl::new(World::new(args, interrupt.clone())?, look, args.settings.json);
@@ -70,7 +74,7 @@ fn facade(args: &ReplArgs) -> Result<u8, Problem> {
     let code = match () {
         () if code != OK || (is_batch && !args.interactive) => code,
         () if has_prompt => {
-            terminal::run_facade(&mut facade, args, colour_wanted()).map_err(broken)?;
+            terminal::run_facade(&mut facade, args, colour::on(&io::stdout())).map_err(broken)?;
             OK
         }
         () => stream::run(&mut facade, BufReader::new(io::stdin().lock()), args.echo).map_err(broken)?,

@@ -1,13 +1,14 @@
 //! `ptc trace`: what agents did.
 
 use crate::args::{TraceArgs, TraceAt, TraceCommand};
+use crate::colour;
 use crate::input::read;
 use crate::problem::Problem;
 use crate::report::{self, OK};
 use crate::trace::{page, text};
 use ptc_agent::trace::Analyzer;
 use ptc_bytecode::Code;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,7 +34,7 @@ pub fn run(args: &TraceArgs) -> ExitCode {
 }
 
 fn colour() -> bool {
-    io::stdout().is_terminal() && report::colour_wanted()
+    colour::on(&io::stdout())
 }
 
 /// The trace; what is wrong with some of its lines goes to standard error.

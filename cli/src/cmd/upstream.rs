@@ -152,7 +152,10 @@ fn ask(source: &str, grants: Grants, at: &UpstreamAt) -> Result<OwnProgramRun, P
     upstream.stop();
     let report = scrubbed(Report::new(run.outcome, source, true), upstream.redactor());
     let answer = match report.result {
-        Ok(shown) => Ok(shown.json.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()),
+        Ok(shown) => match shown.json {
+            Some(Err(why)) => Err(failed(&json!(Code::TypeError.reason()), &json!(why))),
+            json => Ok(json.and_then(|text| serde_json::from_str(&text.ok()?).ok()).unwrap_or_default()),
+        },
         Err(errors) => Err(errors.diagnostics.first().map_or(Value::Null, |first| {
             let mut failed = failed(&json!(first.code.reason()), &json!(first.message));
             if let Some(hint) = &first.hint {

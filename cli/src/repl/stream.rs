@@ -3,6 +3,7 @@
 use super::input::Input;
 use super::keys::{MORE, PROMPT};
 use super::{Answer, Feed};
+use crate::input::read_line;
 use crate::report::{FAULT, OK};
 use std::io::{self, BufRead, ErrorKind, Write};
 
@@ -13,7 +14,7 @@ pub fn run(repl: &mut impl Feed, mut lines: impl BufRead, echo: bool) -> io::Res
     let mut line = Vec::new();
     loop {
         line.clear();
-        let more = lines.read_until(b'\n', &mut line)? > 0;
+        let more = read_line(&mut lines, &mut line)? > 0;
         if more && echo {
             let prompt = if input.is_open() { MORE } else { PROMPT };
             say(&format!("{prompt}{}\n", String::from_utf8_lossy(&line).trim_end()), "")?;

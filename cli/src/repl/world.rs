@@ -6,7 +6,7 @@ use crate::input::Data;
 use crate::preludes;
 use crate::problem::Problem;
 use crate::report::{Errors, Spent, Warnings};
-use crate::setup::{plain_runtime, reach, with_these};
+use crate::setup::{plain_runtime, reach, stubbed, stubs, with_these};
 use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits, Subject};
 use ptc_compiler::{Definition, outline};
@@ -146,10 +146,7 @@ impl World {
             optimize: !settings.no_optimize,
             stress: settings.stress_gc,
         };
-        let mut stubs = Vec::new();
-        for stub in &args.stubs {
-            stubs.push((stub.name.clone(), stub.load(&given.limits, "tool")?));
-        }
+        let stubs = stubs(&settings.stubs, &given.limits)?;
         let mut grants = Grants::new();
         let mut granted = Vec::new();
         for data in &settings.data {
@@ -162,7 +159,7 @@ impl World {
             args: ModelArgs { llm: args.model.llm.clone(), models: args.model.models.clone() },
             replay: args.replay.clone(),
         };
-        let runtime = given.runtime(tools(&base, &stubs))?;
+        let runtime = given.runtime(stubbed(&base, &stubs))?;
         let session = runtime.session();
         let (catalog, typed, turns) = (runtime.catalog(), BTreeMap::new(), Vec::new());
         Ok(World { given, session, grants, base, stubs, granted, model, interrupt, catalog, typed, turns })
@@ -235,7 +232,7 @@ impl World {
         let mut given = self.given.clone();
         change(&mut given);
         given.limits.check().map_err(|why| Problem::new(Code::InvalidConfig, why))?;
-        let runtime = given.runtime(tools(&self.base, &self.stubs))?;
+        let runtime = given.runtime(stubbed(&self.base, &self.stubs))?;
         let catalog = runtime.catalog();
         let refused = |failure: Failure| Problem(Box::new(failure.diagnostic().clone()));
         self.session.set_runtime(runtime).map_err(refused)?;
@@ -258,7 +255,7 @@ impl World {
         let answer = data.load(&self.given.limits, "tool")?;
         self.stubs.retain(|(name, _)| *name != data.name);
         self.stubs.push((data.name.clone(), answer));
-        self.session.set_tools(tools(&self.base, &self.stubs));
+        self.session.set_tools(stubbed(&self.base, &self.stubs));
         Ok(())
     }
 
@@ -343,14 +340,6 @@ fn with_stub(mut problem: Problem) -> Problem {
 
 fn stub_hint(tool: &str) -> String {
     format!("grant one that always answers the same: --stub {tool}=JSON, or :tools {tool}=JSON")
-}
-
-/// These, and tools that always give the same answer.
-fn tools(base: &Tools, stubs: &[(String, Frozen)]) -> Tools {
-    stubs.iter().fold(base.clone(), |tools, (name, answer)| {
-        let answer = answer.clone();
-        tools.with_answer(name, move |_| Ok(answer.clone().into()))
-    })
 }
 
 /// A bug of ours in one program is no reason to lose the session, which is only changed by success.

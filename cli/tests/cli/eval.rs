@@ -69,6 +69,24 @@ fn a_value_without_a_json_form_is_null() {
     let object = ptc(&["eval", "--json", "-e", "(fn [x] x)"]).json();
     assert_eq!((&object["ok"], &object["json"]), (&json!(true), &Value::Null));
     assert!(object["value"].is_string());
+    assert!(object["json_error"].as_str().is_some_and(|why| why.contains("function")), "{object}");
+}
+
+#[test]
+fn json_loses_nothing_in_silence() {
+    for (program, why) in [
+        ("[1 ##NaN]", "JSON has no number for ##NaN"),
+        ("{:x [-1e400]}", "JSON has no number for ##-Inf"),
+        ("{:a 1 \"a\" 2}", "JSON has one name for the keys :a and \"a\", so a value would be lost"),
+    ] {
+        let object = ptc(&["eval", "--json", "-e", program]).json();
+        assert_eq!((&object["ok"], &object["json"]), (&json!(true), &Value::Null), "{object}");
+        assert_eq!(object["json_error"], why);
+        let batch = ptc_with(&["batch", "-e", program], b"1\n");
+        assert_eq!((batch.code, batch.out.as_str()), (1, ""));
+        assert!(batch.err.contains("type_error") && batch.err.contains("JSON has"), "{batch:?}");
+    }
+    assert_eq!(ptc(&["eval", "--json", "-e", "nil"]).json().get("json_error"), None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod agent;
 mod agent_testing;
 mod batch;
+mod entry;
 mod eval;
 mod explain;
 mod facade;

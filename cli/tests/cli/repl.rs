@@ -59,8 +59,8 @@ fn s8_flags_of_the_repl() {
     let ran = ptc(&["repl", "-l", CRM, "-e", "1"]);
     assert_eq!(ran.code, 1, "a prelude is no ordinary code");
     assert!(ran.err.contains("attach one with `--prelude FILE`"), "{ran:?}");
-    // --help reads nothing.
-    let help = ptc(&["repl", "--prelude", "no/such.clj", "--help"]);
+    // Help reads nothing.
+    let help = ptc(&["repl", "--prelude", "no/such.clj", "--help-all"]);
     assert_eq!((help.code, help.err.as_str()), (0, ""));
     for flag in
         ["-e, --expr", "-l, --load", "-p, --prelude", "--show-prompt-inventory", "--no-history", "SCRIPT"]

@@ -370,3 +370,46 @@ fn a_reply_is_on_the_terminal_before_it_is_whole() {
     terminal.see("\nerror: cancelled");
     assert_eq!(terminal.ends(), 130);
 }
+
+/// Whoever waits is told what for.
+#[test]
+fn waiting_at_a_terminal_is_explained() {
+    let mut terminal = Terminal::ptc(&["eval"], &[]);
+    terminal.see("reading a program from the terminal; end with Ctrl-D");
+    terminal.press("(+ 20 22)\r\x04");
+    terminal.see("42");
+    assert_eq!(terminal.ends(), 0);
+    let mut terminal = Terminal::ptc(&["eval", "data/x", "--data", "x=@-"], &[]);
+    terminal.see("reading data/x from the terminal");
+    terminal.press("[7]\r\x04");
+    terminal.see("[7]\n[7]");
+    assert_eq!(terminal.ends(), 0);
+    let mut terminal = Terminal::ptc(&["mcp"], &[]);
+    terminal.see("serving MCP on standard input and output; end with Ctrl-D");
+    terminal.press("\x04");
+    assert_eq!(terminal.ends(), 0);
+}
+
+/// Progress is for people: on a terminal, while results go elsewhere.
+#[test]
+fn a_batch_on_a_terminal_shows_how_fast_it_is() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("progress");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let output = folder.join("out.jsonl").display().to_string();
+    let records = folder.join("records.jsonl");
+    std::fs::write(&records, "1\n".repeat(3_000)).expect("a file");
+    let program = "(reduce + data/row (range 300))";
+    let args = ["batch", "-e", program, "-o", &output, &records.display().to_string()];
+    let mut terminal = Terminal::ptc(&args, &[]);
+    terminal.see("records (");
+    let screen = terminal.see("3000 records: 3000 results, 0 failures");
+    assert!(!screen.contains("/s), 0 failed"), "the bar goes: {screen}");
+    assert_eq!(terminal.ends(), 0);
+    // What is typed would run through the bar.
+    let mut terminal = Terminal::ptc(&args[..5], &[]);
+    terminal.see("reading records, one per line, from the terminal");
+    terminal.press("1\r\x04");
+    let screen = terminal.see("1 records: 1 results");
+    assert!(!screen.contains("records ("), "{screen}");
+    assert_eq!(terminal.ends(), 0);
+}

@@ -328,6 +328,27 @@ fn test_files_may_be_written_as_in_clojure() {
 }
 
 #[test]
+fn clojure_test_may_have_an_alias() {
+    let tests = "(ns shop-test (:require [clojure.test :as t] [shop :as sut]))\n\
+                 (t/deftest a (t/testing \"sums\" (t/is (= 3 (sut/total [{:cents 3}])))) (clojure.test/is true))\n\
+                 (t/deftest b (t/is (t/thrown? Exception (sut/total 1))) (t/is (= 2 (sut/total []))))";
+    let (code, json) = shop("alias", tests);
+    assert_eq!(
+        (code, &json["tests"][0]["checks"], &json["tests"][0]["ok"]),
+        (1, &json!(2), &json!(true)),
+        "{json}"
+    );
+    let failures = json["tests"][1]["failures"].as_array().unwrap();
+    assert_eq!((failures.len(), &failures[0]["line"]), (1, &json!(3)), "{json}");
+    // What test files do not have is named with what they have.
+    let (code, json) =
+        shop("alias-are", "(ns a (:require [clojure.test :as t]))\n(t/deftest a (t/are [x] (t/is x) 1))");
+    assert_eq!(code, 1);
+    let error = &json["tests"][0]["error"];
+    assert!(error.to_string().contains("(deftest name (is (= expected expr)))"), "{json}");
+}
+
+#[test]
 fn a_forged_prelude_does_not_report_on_its_own_tests() {
     let source = r#"(ns shop) (defn find [id] (tool/check {"at" 0 "expects" true}) (fail id))"#;
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();

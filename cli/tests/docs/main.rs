@@ -4,9 +4,12 @@
 //! `PTC_BLESS=1 cargo test -p ptc-cli --test docs` rewrites reference pages and console output.
 
 mod cassettes;
+mod commands;
 mod console;
+mod drawings;
 mod errors;
 mod fences;
+mod links;
 mod pages;
 mod promises;
 mod reference;

@@ -209,7 +209,7 @@ fn what_takes_no_servers_says_so() {
     for command in
         [&["run", "x.clj"][..], &["eval"], &["repl"], &["agent", "run", "x.toml"], &["upstream", "list"]]
     {
-        let help = ptc(&[command, &["--help"]].concat()).out;
+        let help = ptc(&[command, &["--help-all"]].concat()).out;
         assert!(help.contains("--upstreams-config <FILE>") && help.contains("--catalog-mode"), "{help}");
     }
 }

@@ -1,29 +1,29 @@
-//! What all functions of an artifact share: constants, imports, functions and their code.
+//! Parts shared by all functions of an artifact: constants, imports, functions and their code.
 
 use crate::meter::Meter;
 use crate::resolved::Constant;
 use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, KeyedState, Node as DatumNode};
 use std::collections::HashMap;
 
-/// An artifact while it is written.
+/// Builder of an artifact.
 pub(crate) struct Module<'a> {
     pub(crate) artifact: Artifact,
-    /// Pays for what is written.
+    /// Meter that pays for the code written.
     pub(crate) meter: &'a Meter<'a>,
-    /// Scalars by value. They are up to the program, so the hash is one it cannot predict.
+    /// Scalar constants by value. The program chooses them, so the hash is unpredictable to it.
     constants: HashMap<Key<'a>, u32, KeyedState>,
     imports: HashMap<u32, u32, KeyedState>,
-    /// Constants that are the keys of map literals.
+    /// Indexes of the constants that are keys of map literals.
     records: Vec<u32>,
-    /// The functions of the definitions of a prelude namespace.
+    /// Functions of the definitions of a prelude namespace.
     pub(crate) siblings: Vec<u32>,
-    /// The constants of those of them whose value is known.
+    /// Constants of those definitions whose value is known.
     pub(crate) known: Vec<Option<u32>>,
-    /// The first thing that did not fit the format.
+    /// The first part that exceeded the format.
     pub(crate) overflow: Option<&'static str>,
 }
 
-/// What makes two constants the same.
+/// Key by which two constants are equal.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'a> {
     Int(i64),
@@ -33,7 +33,7 @@ enum Key<'a> {
     Symbol(&'a str),
 }
 
-/// Map literals looked at for shared keys; beyond it, equal literals are only stored twice.
+/// Maximum map literals searched for shared keys; beyond it, equal ones are only stored twice.
 const SHARED_RECORDS: usize = 32;
 
 impl<'a> Module<'a> {
@@ -50,7 +50,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The number of a constant, the same for equal scalars.
+    /// Returns the index of a constant, equal for equal scalars.
     pub(crate) fn constant(&mut self, constant: Constant<'a>) -> u32 {
         let (key, value): (Key<'a>, fn(Constant<'a>) -> Const) = match constant {
             Constant::Int(n) => (Key::Int(n), to_const),
@@ -68,7 +68,7 @@ impl<'a> Module<'a> {
         id
     }
 
-    /// The number of the keys of a map literal.
+    /// Returns the index of the keys of a map literal.
     pub(crate) fn record(&mut self, keys: &[Constant<'a>]) -> u32 {
         let keys = Const::Keys(to_datum(Constant::Vector(keys)));
         let known = self.records.iter().find(|id| self.artifact.consts[**id as usize] == keys);
@@ -82,7 +82,7 @@ impl<'a> Module<'a> {
         id
     }
 
-    /// The number of a constant collection.
+    /// Returns the index of a constant collection.
     pub(crate) fn data(&mut self, datum: Datum) -> u32 {
         self.add(Const::Data(datum))
     }
@@ -92,7 +92,7 @@ impl<'a> Module<'a> {
         self.artifact.consts.len() as u32 - 1
     }
 
-    /// The number of an imported builtin.
+    /// Returns the index of an imported builtin.
     pub(crate) fn import(&mut self, id: BuiltinId) -> u32 {
         let imports = &mut self.artifact.imports;
         *self.imports.entry(id.0).or_insert_with(|| {
@@ -101,7 +101,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// Makes room for a function, so that inner ones come behind the one around them.
+    /// Reserves a function, so that inner ones come after the enclosing one.
     pub(crate) fn reserve_function(&mut self) -> u32 {
         let empty = Function { name: None, doc: None, captures: 0, arities: Vec::new() };
         self.artifact.functions.push(empty);
@@ -119,7 +119,7 @@ fn to_const(constant: Constant<'_>) -> Const {
     }
 }
 
-/// A constant as owned data.
+/// Converts a constant to owned data.
 fn to_datum(constant: Constant<'_>) -> Datum {
     let mut nodes = Vec::new();
     push_nodes(constant, &mut nodes);

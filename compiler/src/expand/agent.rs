@@ -1,16 +1,14 @@
-//! Forms of programs that work in turns: tasks and their journal, and the older spellings of tool
-//! calls and definitions.
+//! Forms of programs that work in turns: tasks with their journal, and older spellings of tool calls and definitions.
 //!
-//! A task asks the journal before it runs and tells it afterwards, through the builtins
-//! `%task-get` and `%task-put`. Without a journal the first finds nothing and the second gives its
-//! value back, so `(task id e)` is `e`.
+//! A task looks into the journal before it runs and reports to it afterwards, through the builtins `%task-get` and
+//! `%task-put`. Without a journal the first finds nothing and the second returns its value, so `(task id e)` is `e`.
 
 use super::{Call, Expanded, Expander};
 use crate::form::{Form, FormKind, Special, split_qualified};
 use ptc_bytecode::{Code, Diagnostic};
 
 impl<'a> Expander<'a> {
-    /// `(task id e)`: `(let* [id· id known· (%task-get id·)] (if known· (first known·) (%task-put id· e)))`
+    /// Expands `(task id e)` to `(let* [id· id known· (%task-get id·)] (if known· (first known·) (%task-put id· e)))`.
     pub(super) fn task_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(2, 2, "(task \"load-rows\" (tool/rows {}))")?;
         let (id, known) = (self.temp("id", call.args[0].span), self.temp("known", call.span));
@@ -21,19 +19,19 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &[id, call.args[0], known, get], &[choice]))
     }
 
-    /// `(step-done id summary)`
+    /// Expands `(step-done id summary)`.
     pub(super) fn step_done_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(2, 2, "(step-done \"load-rows\" \"loaded 44 rows\")")?;
         Ok(self.builtin(call.span, "%step-done", call.args))
     }
 
-    /// `(task-reset id)`
+    /// Expands `(task-reset id)`.
     pub(super) fn task_reset_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(1, 1, "(task-reset \"load-rows\")")?;
         Ok(self.builtin(call.span, "%task-reset", call.args))
     }
 
-    /// `(call "name" args…)`: `(tool/name args…)`. Also `(call "return" v)` and `(call "fail" v)`.
+    /// Expands `(call "name" args…)` to `(tool/name args…)`, also `(call "return" v)` and `(call "fail" v)`.
     pub(super) fn call_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = "(tool/name {:key value})";
         let Some((name, args)) = call.args.split_first() else {
@@ -60,7 +58,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// `(memory/put :k v)`: defines `k` and gives `v`.
+    /// Expands `(memory/put :k v)`, which defines `k` and returns `v`.
     pub(super) fn memory_put_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = "(memory/put :name value), or (def name value)";
         call.takes(2, 2, usage)?;
@@ -71,7 +69,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &[value, call.args[1]], &[def, value]))
     }
 
-    /// `(memory/get :k)`, `(memory/get :k default)`: what `k` is defined as, or nil.
+    /// Expands `(memory/get :k)` and `(memory/get :k default)`: the value of the definition `k`, or nil.
     pub(super) fn memory_get_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = "(memory/get :name)";
         call.takes(1, 2, usage)?;
@@ -86,8 +84,8 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The name a `memory/` form gives as a keyword, text or quoted symbol. It must be known before the
-/// run, as every definition is.
+/// Returns the name that a `memory/` form gives as a keyword, text or quoted symbol. It must be known before the
+/// run, as for every definition.
 fn remembered<'a>(call: Call<'_, 'a>, usage: &str) -> Result<&'a str, Diagnostic> {
     let form = &call.args[0];
     let name = match form.kind {

@@ -5,7 +5,7 @@ use crate::form::{Form, FormKind, Special, split_qualified};
 use ptc_bytecode::{Code, Diagnostic};
 use smallvec::SmallVec;
 
-/// What `if-let` and its kin ask of the bound value.
+/// The test of `if-let` and its variants on the bound value.
 #[derive(Clone, Copy)]
 pub(super) enum Test {
     Truthy,
@@ -23,14 +23,13 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &bindings, body))
     }
 
-    /// `loop` rebinds whole values on `recur`, so a pattern becomes a temporary that is taken apart at
+    /// Expands `loop`, which rebinds whole values on `recur`: a pattern becomes a temporary that is destructured at
     /// the head of every round.
     pub(super) fn loop_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let (pairs, body) = binding_vector(call, "(loop [name start] body)")?;
         let is_plain = |form: &Form<'_>| matches!(form.kind, FormKind::Symbol(_));
         let (mut outer, mut targets, mut inner) = (Forms::new(), Forms::new(), Forms::new());
-        // Start values may use names that earlier patterns bind: then everything is bound once
-        // outside as well.
+        // Start values may use names of earlier patterns: then everything is also bound once outside.
         let first_pattern = pairs.chunks_exact(2).position(|pair| !is_plain(&pair[0]));
         let needs_outer = first_pattern.is_some_and(|at| at + 1 < pairs.len() / 2);
         for pair in pairs.chunks_exact(2) {
@@ -65,7 +64,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &outer, &[looped]))
     }
 
-    /// `(if-let [pattern value] then else?)`
+    /// Expands `(if-let [pattern value] then else?)`.
     pub(super) fn if_let_form(&mut self, call: Call<'_, 'a>, test: Test) -> Expanded<'a> {
         let usage = format!("({} [name value] then else)", call.name);
         call.takes(2, 3, &usage)?;
@@ -73,7 +72,7 @@ impl<'a> Expander<'a> {
         self.bind_if(call, test, pattern, value, &call.args[1..2], call.args.get(2).copied())
     }
 
-    /// `(when-let [pattern value] body…)`
+    /// Expands `(when-let [pattern value] body…)`.
     pub(super) fn when_let_form(&mut self, call: Call<'_, 'a>, test: Test) -> Expanded<'a> {
         let usage = format!("({} [name value] body)", call.name);
         call.takes(1, usize::MAX, &usage)?;
@@ -81,7 +80,7 @@ impl<'a> Expander<'a> {
         self.bind_if(call, test, pattern, value, &call.args[1..], None)
     }
 
-    /// `(when-first [pattern coll] body…)`
+    /// Expands `(when-first [pattern coll] body…)`.
     pub(super) fn when_first_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = "(when-first [name coll] body)";
         call.takes(1, usize::MAX, usage)?;
@@ -95,7 +94,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &[items, seq], &[test]))
     }
 
-    /// The test is on the whole value, and only the `then` branch sees the pattern's names.
+    /// Expands a binding with a test on the whole value; only the `then` branch sees the pattern's names.
     fn bind_if(
         &mut self,
         call: Call<'_, 'a>,
@@ -147,7 +146,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// The value under a name the pattern cannot rebind on the way.
+    /// Binds the value to a name that the pattern cannot rebind on the way.
     fn hold(&mut self, value: Form<'a>, out: &mut Forms<'a>) -> Form<'a> {
         if value.as_symbol().is_some_and(|name| name.contains('·')) {
             return value;
@@ -163,7 +162,7 @@ impl<'a> Expander<'a> {
         source: Form<'a>,
         out: &mut Forms<'a>,
     ) -> Result<(), Diagnostic> {
-        // With a rest, the pattern takes anything with elements apart, maps and sets too.
+        // With a rest parameter, the pattern also takes maps and sets, whose elements are in order of iteration.
         let has_rest = parts.iter().any(|part| matches!(part.kind, FormKind::Symbol("&")));
         let mut rest = parts;
         let mut index = 0;
@@ -224,7 +223,7 @@ impl<'a> Expander<'a> {
                     )
                     .hint("write {:keys [a] :or {a 0}}"));
                 }
-                // Bound first, so that defaults may use it.
+                // `:as` is bound first, so that defaults may use it.
                 (FormKind::Keyword("as"), _) => {
                     check_name(&pair[1])?;
                     out.extend([pair[1], source]);
@@ -249,7 +248,7 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    /// `:keys [a b]`, `:strs [a b]`, `:space/keys [a b]`
+    /// Expands `:keys [a b]`, `:strs [a b]`, `:space/keys [a b]`.
     fn bind_names(
         &mut self,
         names: Form<'a>,
@@ -286,8 +285,8 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    /// `(get source key)`, with the default of `name` if there is one. `get` gives its default only
-    /// for an absent key, and evaluates it in any case, as Clojure does here.
+    /// Makes `(get source key)`, with the default of `name` if there is one. `get` returns its default only for an
+    /// absent key, but always evaluates it, as Clojure does here.
     fn lookup(
         &self,
         source: Form<'a>,
@@ -303,8 +302,8 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// A map pattern looks keys up with `get`, which finds nothing in a scalar: data may be dirty. A
-/// number or keyword written there is a slip.
+/// Refuses a map pattern on a literal number or keyword, which is a mistake. Other scalars pass: `get` finds
+/// nothing in them, since data may be dirty.
 fn check_map_source(pattern: &Form<'_>, value: &Form<'_>) -> Result<(), Diagnostic> {
     match value.kind {
         FormKind::Int(_)
@@ -346,7 +345,7 @@ impl Keys {
     }
 }
 
-/// The even binding vector of `let` and `loop`, and the body after it.
+/// Splits `let` and `loop` into their even binding vector and the body.
 fn binding_vector<'a>(
     call: Call<'_, 'a>,
     usage: &str,
@@ -366,7 +365,7 @@ fn binding_vector<'a>(
     Ok((pairs, body))
 }
 
-/// The one binding of `if-let` and its kin.
+/// Returns the one binding of `if-let` and its variants.
 fn one_binding<'a>(call: Call<'_, 'a>, usage: &str) -> Result<(Form<'a>, Form<'a>), Diagnostic> {
     let vector = call.args[0];
     match vector.kind {

@@ -1,13 +1,13 @@
-//! Conditions of functions: the map `{:pre [test…] :post [test…]}` before a body.
+//! Pre- and postconditions of functions: the map `{:pre [test…] :post [test…]}` before a body.
 
 use super::{Call, Expander, Forms};
 use crate::form::{Form, FormKind};
 use ptc_bytecode::{Diagnostic, Span};
 
 impl<'a> Expander<'a> {
-    /// The body with its conditions as assertions; `None` if it has none. A map that is the whole body is a value.
+    /// Wraps the body in its conditions as assertions; `None` if it has none. A map that is the whole body is a value.
     ///
-    /// A map that was just left standing there would be computed and dropped: the program would seem to be guarded.
+    /// Left as an ordinary map, it would be computed and dropped, and the program would only seem to be guarded.
     pub(super) fn with_conditions(
         &mut self,
         span: Span,
@@ -22,7 +22,7 @@ impl<'a> Expander<'a> {
         match after {
             None => items.extend_from_slice(rest),
             Some(after) => {
-                // The name the tests have for the result.
+                // The name that tests use for the result.
                 let result = Form::new(span, FormKind::Symbol("%"));
                 let mut checked = self.assertions(after)?;
                 checked.push(result);
@@ -42,7 +42,7 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The tests under a key, if it is there and has a vector.
+/// Returns the tests under a key, if they are in a vector.
 fn tests<'a>(entries: &'a [Form<'a>], key: &str) -> Option<&'a [Form<'a>]> {
     entries.chunks_exact(2).find_map(|entry| match (entry[0].kind, entry[1].kind) {
         (FormKind::Keyword(name), FormKind::Vector(tests)) if name == key => Some(tests),

@@ -1,4 +1,4 @@
-//! `if` and what is made of it.
+//! Expansion of `if` and the forms based on it.
 
 use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES, is_form_name};
 use crate::duplicate::Fingerprints;
@@ -17,7 +17,7 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::If, &[call.args[0], otherwise, call.args[1]]))
     }
 
-    /// `when` and `when-not`; `wanted` is the outcome of the test that runs the body.
+    /// Expands `when` and `when-not`; `wanted` is the outcome of the test that runs the body.
     pub(super) fn when_form(&mut self, call: Call<'_, 'a>, wanted: bool) -> Expanded<'a> {
         call.takes(1, usize::MAX, &format!("({} test body)", call.name))?;
         let body = self.body(call.span, &call.args[1..]);
@@ -48,7 +48,7 @@ impl<'a> Expander<'a> {
         Ok(self.cond_star(call, rest, default))
     }
 
-    /// `(cond* clauses… default)`, or just the default when there are no clauses.
+    /// Makes `(cond* clauses… default)`, or just the default if there are no clauses.
     fn cond_star(&self, call: Call<'_, 'a>, clauses: &[Form<'a>], default: Form<'a>) -> Form<'a> {
         if clauses.is_empty() {
             return default;
@@ -107,7 +107,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &[name, value], &[choice]))
     }
 
-    /// A constant as a form that evaluates to it.
+    /// Makes a form that evaluates to a constant.
     fn constant(&self, form: Form<'a>) -> Form<'a> {
         match form.kind {
             FormKind::Vector(_) | FormKind::Map(_) | FormKind::Set(_) | FormKind::List(_) => {
@@ -126,7 +126,7 @@ impl<'a> Expander<'a> {
             return Err(call.error(Code::InvalidForm, "needs at least one clause", usage));
         }
         let mut bindings = Forms::new();
-        // A name stays in call position, so that a builtin is still seen as one.
+        // A name stays in call position, so that a builtin is still recognised.
         let pred = match pred.kind {
             FormKind::Symbol(name) if !is_form_name(name) => *pred,
             _ => {
@@ -148,8 +148,8 @@ impl<'a> Expander<'a> {
         value: Form<'a>,
         mut clauses: &'a [Form<'a>],
     ) -> Expanded<'a> {
-        // Runs of plain clauses, each run but the last ended by a `:>>` clause, which has to bind
-        // the outcome of its test and so nests what follows it.
+        // Runs of plain clauses, each but the last ended by a `:>>` clause, which has to bind the outcome of its
+        // test and so nests the clauses after it.
         let mut runs: Vec<(Forms<'a>, Option<[Form<'a>; 3]>)> = Vec::new();
         let mut run = Forms::new();
         let mut default = self.nil(call.span);
@@ -195,7 +195,7 @@ impl<'a> Expander<'a> {
         Ok(result)
     }
 
-    /// `(assert test message?)`: nil, or a fault that shows the test as written.
+    /// Expands `(assert test message?)` into nil, or a fault that shows the test as written.
     pub(super) fn assert_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(1, 2, "(assert test \"message\")")?;
         // The whole test is printed before it is cut.

@@ -1,4 +1,4 @@
-//! `try` with its handlers and its cleanup.
+//! Expansion of `try` with its handlers and its cleanup.
 
 use super::{Call, Expanded, Expander, Forms};
 use crate::form::{Form, FormKind, Special};
@@ -6,10 +6,10 @@ use ptc_bytecode::{Code, Diagnostic, Span, exception_class, exception_classes};
 
 const USAGE: &str = "(try (f x) (catch Exception e (ex-message e)) (finally (println \"done\")))";
 
-/// `(catch class name body…)`
+/// A clause `(catch class name body…)`.
 struct Handler<'a> {
     span: Span,
-    /// None for `:default`, which takes everything.
+    /// Class to catch; None for `:default`, which catches everything.
     class: Option<&'static str>,
     name: Form<'a>,
     body: &'a [Form<'a>],
@@ -48,7 +48,7 @@ impl<'a> Expander<'a> {
         })
     }
 
-    /// `(try* (fn* ([] body…)) (fn* ([e] (cond* (%catches e "Class") handler … (throw e)))))`
+    /// Makes `(try* (fn* ([] body…)) (fn* ([e] (cond* (%catches e "Class") handler … (throw e)))))`.
     fn caught(&mut self, span: Span, body: &[Form<'a>], handlers: &[Handler<'a>]) -> Form<'a> {
         let exception = self.temp("exception", span);
         let mut choices = Forms::new();
@@ -68,7 +68,8 @@ impl<'a> Expander<'a> {
         self.special(span, Special::Try, &[tried, handler])
     }
 
-    /// The value of `tried`, with the cleanup behind it, also if that stops with an exception.
+    /// Makes a form that returns the value of `tried` after the cleanup, which also runs if `tried` stops with an
+    /// exception.
     fn cleaned_up(&mut self, span: Span, tried: Form<'a>, at: Span, cleanup: &[Form<'a>]) -> Form<'a> {
         let (clean, value) = (self.temp("finally", at), self.temp("value", span));
         let exception = self.temp("exception", span);
@@ -81,7 +82,7 @@ impl<'a> Expander<'a> {
         self.let_star(span, &[clean, function, value, tried], &[call, value])
     }
 
-    /// `(fn* ([params…] body…))`
+    /// Makes `(fn* ([params…] body…))`.
     fn thunk(&self, span: Span, params: &[Form<'a>], body: &[Form<'a>]) -> Form<'a> {
         let mut arity = Forms::with_capacity(body.len() + 1);
         arity.push(self.vector(span, params));
@@ -90,7 +91,7 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The name and the parts of a `catch` or `finally`.
+/// Splits a `catch` or `finally` into its name and its parts.
 fn clause<'a>(form: &Form<'a>) -> Option<(&'a str, &'a [Form<'a>])> {
     let [head, parts @ ..] = form.as_list()? else { return None };
     head.as_symbol().filter(|name| matches!(*name, "catch" | "finally")).map(|name| (name, parts))

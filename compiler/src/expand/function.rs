@@ -1,17 +1,17 @@
-//! Functions and definitions.
+//! Expansion of functions and definitions.
 
 use super::{Call, Expanded, Expander, Forms, MADE_FORM, MAX_CLAUSES, binding};
 use crate::form::{Form, FormKind, Special, split_qualified};
 use ptc_bytecode::{Code, Diagnostic, FormName, PROTECTED, Span, lookup};
 
-/// Parameters `%1` … of one `#(…)` at most.
+/// Maximum number of parameters `%1` … of one `#(…)`.
 const MAX_PLACEHOLDERS: usize = 20;
 
-/// Parameters of one function at most; more are passed as a map or vector.
+/// Maximum number of parameters of one function; more are passed as a map or vector.
 const MAX_PARAMS: usize = 100;
 
 impl<'a> Expander<'a> {
-    /// `(fn name? [params] body…)` or `(fn name? ([params] body…)…)`
+    /// Expands `(fn name? [params] body…)` and `(fn name? ([params] body…)…)`.
     pub(super) fn fn_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let (name, rest) = match call.args {
             [name @ Form { kind: FormKind::Symbol(_), .. }, rest @ ..] => {
@@ -23,7 +23,7 @@ impl<'a> Expander<'a> {
         self.function(call, name, rest, "(fn [x] body)", &[])
     }
 
-    /// `(def name "doc"? value)` and `defonce`.
+    /// Expands `(def name "doc"? value)` and `defonce`.
     pub(super) fn def_form(&mut self, call: Call<'_, 'a>, special: Special) -> Expanded<'a> {
         let usage = format!("({} name value)", call.name);
         let Some(name) = call.args.first() else {
@@ -42,7 +42,7 @@ impl<'a> Expander<'a> {
         Ok(self.respell(call, special))
     }
 
-    /// `(defn name "doc"? {meta}? [params] body…)`: a `def` of a function. The function itself gets no
+    /// Expands `(defn name "doc"? {meta}? [params] body…)` into a `def` of a function. The function itself gets no
     /// name: recursion goes through the definition, so that `(def f (memoize f))` works afterwards.
     pub(super) fn defn_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = format!("({} name [x] body)", call.name);
@@ -66,7 +66,7 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::Def, &items))
     }
 
-    /// `(declare name…)`: definitions without a value.
+    /// Expands `(declare name…)` into definitions without a value.
     pub(super) fn declare_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let mut items = Forms::new();
         for name in call.args {
@@ -77,9 +77,9 @@ impl<'a> Expander<'a> {
         Ok(self.body(call.span, &items))
     }
 
-    /// `(letfn [(f [x] body…) …] body…)`. Captures are copied when a closure is made, so functions that
-    /// call each other cannot simply capture each other. Instead one function, which may name
-    /// itself, makes each of them by number, and a body that mentions another asks for it anew.
+    /// Expands `(letfn [(f [x] body…) …] body…)`. Captures are copied when a closure is made, so mutually recursive
+    /// functions cannot capture each other. Instead one function, which may name itself, makes each of them by
+    /// number, and a body that mentions another calls it again.
     pub(super) fn letfn_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = "(letfn [(f [x] body)] body)";
         let Some((Form { kind: FormKind::Vector(specs), .. }, body)) = call.args.split_first() else {
@@ -107,7 +107,7 @@ impl<'a> Expander<'a> {
         let make = |cx: &Expander<'a>, i: usize, span: Span| {
             cx.list(span, &[maker, Form::new(span, FormKind::Int(i as i64))])
         };
-        // Every function is looked through for the names of all others.
+        // Every function is searched for the names of all others.
         self.did(functions.len() * call.span.bytes() / 4);
         let mut choices = Forms::new();
         let mut bindings = Forms::new();
@@ -132,8 +132,8 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &bindings, body))
     }
 
-    /// `(fn* name? ([params] body…)+)` from one parameter vector with its body, or a list of each per
-    /// arity. `also` are bindings every body may use, unless a parameter has the name.
+    /// Makes `(fn* name? ([params] body…)+)` from one parameter vector with its body, or a list of both per arity.
+    /// `also` are bindings every body may use, unless a parameter has the name.
     fn function(
         &mut self,
         call: Call<'_, 'a>,
@@ -175,8 +175,8 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::Fn, &items))
     }
 
-    /// One arity. Plain names stay in the parameter list; patterns become temporaries that are taken
-    /// apart in the body.
+    /// Expands one arity. Plain names stay in the parameter list; patterns become temporaries that are destructured
+    /// in the body.
     fn arity(
         &mut self,
         span: Span,
@@ -238,7 +238,7 @@ impl<'a> Expander<'a> {
         Ok(self.list(span, &items))
     }
 
-    /// Refuses what cannot be defined: anything but an unqualified symbol.
+    /// Refuses names that cannot be defined: only an unqualified symbol can.
     fn check_definable(&self, call: Call<'_, '_>, name: &Form<'_>, usage: &str) -> Result<(), Diagnostic> {
         let wrong =
             |message: String, usage: &str| Err(call.error_at(name.span, Code::InvalidForm, message, usage));
@@ -246,7 +246,7 @@ impl<'a> Expander<'a> {
             return wrong(format!("needs a name to define, but found {}", name.kind_name()), usage);
         };
         if self.core {
-            // The core library defines builtins under the name they have in the table.
+            // The core library defines builtins under their names in the table.
             return Ok(());
         }
         if is_placeholder(text) {
@@ -274,12 +274,12 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// Whether the form looks like one arity of several: `([x] body)`.
+/// True if the form looks like one arity of several: `([x] body)`.
 fn is_arity(form: &Form<'_>) -> bool {
     matches!(form.kind, FormKind::List([Form { kind: FormKind::Vector(_), .. }, ..]))
 }
 
-/// A body where the parameters should be: `(fn x (inc x))`, `(defn f (inc 1))`.
+/// Explains a body in place of the parameters: `(fn x (inc x))`, `(defn f (inc 1))`.
 #[cold]
 fn no_parameters(call: Call<'_, '_>, name: Option<Form<'_>>, rest: &[Form<'_>]) -> (String, String) {
     let message = format!("needs its parameters in a vector, but found {}", rest[0].brief());
@@ -303,7 +303,8 @@ fn no_parameters(call: Call<'_, '_>, name: Option<Form<'_>>, rest: &[Form<'_>]) 
     (message, usage)
 }
 
-/// Parameters in parentheses and the body behind them: `(x) (inc x)`. A call of something known is a body itself.
+/// Recognises parameters in parentheses with the body behind them: `(x) (inc x)`. A call of a known function is a
+/// body itself.
 fn listed_parameters(rest: &[Form<'_>]) -> Option<(String, String)> {
     let [Form { kind: FormKind::List(params), .. }, body @ ..] = rest else { return None };
     let names: Vec<&str> = params.iter().map(|param| param.as_symbol()).collect::<Option<_>>()?;
@@ -312,7 +313,7 @@ fn listed_parameters(rest: &[Form<'_>]) -> Option<(String, String)> {
     (!body.is_empty() && !is_call).then(|| (names.join(" "), body.join(" ")))
 }
 
-/// What the arities of one function take, to refuse those that could never be told apart.
+/// Argument counts of the arities of one function, to refuse arities that overlap.
 #[derive(Default)]
 struct Arities {
     fixed: Vec<usize>,
@@ -347,7 +348,7 @@ impl Arities {
     }
 }
 
-/// Whether the symbol occurs anywhere in the forms.
+/// True if the symbol occurs anywhere in the forms.
 fn mentions(forms: &[Form<'_>], name: &str) -> bool {
     forms.iter().any(|form| match form.kind {
         FormKind::Symbol(text) => text == name,
@@ -360,7 +361,7 @@ fn mentions(forms: &[Form<'_>], name: &str) -> bool {
     })
 }
 
-/// Whether `name` is `%`, `%&` or `%` and digits, which only mean something inside `#(…)`.
+/// True if `name` is `%`, `%&` or `%` and digits, which only mean something inside `#(…)`.
 pub fn is_placeholder(name: &str) -> bool {
     name.strip_prefix('%').is_some_and(|rest| rest == "&" || rest.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -391,9 +392,9 @@ pub fn expand_short_fn<'a>(form: Form<'a>, cx: &mut Expander<'a>) -> Expanded<'a
     Ok(cx.special(form.span, Special::Fn, &[arity]))
 }
 
-/// The parameters of a `#(…)`, found while its body is copied.
+/// Parameters of a `#(…)`, collected while its body is copied.
 struct ShortParams<'a> {
-    /// The highest `%n` seen.
+    /// Highest `%n` seen.
     highest: usize,
     rest: Option<Form<'a>>,
     /// Temporaries for `%1`, `%2`, …
@@ -401,7 +402,7 @@ struct ShortParams<'a> {
 }
 
 impl<'a> ShortParams<'a> {
-    /// The forms with placeholders replaced; `None` if there are none.
+    /// Replaces placeholders in the forms; `None` if there are none.
     fn replace_all(
         &mut self,
         forms: &'a [Form<'a>],

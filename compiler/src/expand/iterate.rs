@@ -1,11 +1,11 @@
-//! Comprehensions and loops over collections, made of `%for` and a builder.
+//! Comprehensions and loops over collections, built from `%for` and a builder.
 
 use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES};
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic};
 
 impl<'a> Expander<'a> {
-    /// `(for [x xs …] body…)`: a builder, filled by nested loops.
+    /// Expands `(for [x xs …] body…)` into nested loops that fill a builder.
     pub(super) fn for_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let clauses = clauses(call)?;
         if call.args.len() < 2 {
@@ -20,7 +20,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &[builder, start], &[loops, finish]))
     }
 
-    /// `(doseq [x xs …] body…)`: the loops alone.
+    /// Expands `(doseq [x xs …] body…)` into the loops alone.
     pub(super) fn doseq_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let clauses = clauses(call)?;
         let body = self.body(call.span, &call.args[1..]);
@@ -28,7 +28,7 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::Do, &[loops, self.nil(call.span)]))
     }
 
-    /// `(dotimes [i n] body…)`
+    /// Expands `(dotimes [i n] body…)`.
     pub(super) fn dotimes_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let usage = "(dotimes [i 10] body)";
         call.takes(1, usize::MAX, usage)?;
@@ -41,13 +41,13 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::Do, &[each, self.nil(call.span)]))
     }
 
-    /// `(lazy-seq body…)`: sequences are eager, so it is the elements of its body.
+    /// Expands `(lazy-seq body…)` into the elements of its body, since sequences are eager.
     pub(super) fn lazy_seq_form(&mut self, call: Call<'_, 'a>) -> Form<'a> {
         let body = self.body(call.span, call.args);
         self.builtin(call.span, "vec", &[body])
     }
 
-    /// `(while test body…)`
+    /// Expands `(while test body…)`.
     pub(super) fn while_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(1, usize::MAX, "(while test body)")?;
         let mut body = Forms::new();
@@ -58,7 +58,7 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::Loop, &[self.vector(call.span, &[]), test]))
     }
 
-    /// `(%for [pattern coll] body…)` of the core library.
+    /// Expands `(%for [pattern coll] body…)` of the core library.
     pub(super) fn each_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let Some(Form { kind: FormKind::Vector([pattern, coll]), .. }) = call.args.first() else {
             return Err(call.error(
@@ -95,7 +95,7 @@ impl<'a> Expander<'a> {
     /// Wraps `body` in the clauses, the last one innermost.
     fn nest(&mut self, call: Call<'_, 'a>, clauses: &'a [Form<'a>], body: Form<'a>) -> Expanded<'a> {
         let mut inner = body;
-        // `for` keeps every element, so it must not start on a collection that nothing ends.
+        // `for` keeps every element, so it must not start on a collection without an end.
         let (keeps, mut ends) = (call.name == "for", false);
         for clause in clauses.chunks_exact(2).rev() {
             let (head, value) = (clause[0], clause[1]);
@@ -134,7 +134,7 @@ fn usage(call: Call<'_, '_>) -> String {
     format!("({} [x xs :when (odd? x)] body)", call.name)
 }
 
-/// The clauses of `for` or `doseq`, checked: an even vector that starts with a binding.
+/// Returns the clauses of `for` or `doseq`, checked: an even vector that starts with a binding.
 fn clauses<'a>(call: Call<'_, 'a>) -> Result<&'a [Form<'a>], Diagnostic> {
     let usage = usage(call);
     let fault = |span, message: String| Err(call.error_at(span, Code::InvalidForm, message, &usage));

@@ -1,14 +1,14 @@
-//! The forms of test files: `is` and its like as calls of the tool that keeps the tally.
+//! Forms of test files: `is` and its variants become calls of the tool that counts checks.
 
 use super::{Call, Expander, Forms};
 use crate::form::{Form, FormKind, Special};
 use crate::testing::{CALLS_TOOL, CHECK_TOOL, usage};
 use ptc_bytecode::{Code, Diagnostic, FormName, Span, exception_class};
 
-/// How many operands of a check are shown.
+/// Maximum operands of a check that are shown.
 const MAX_OPERANDS: usize = 8;
 
-/// A check: where it stands, and what the test says of it.
+/// A check with its place and message.
 #[derive(Clone, Copy)]
 struct Checked<'a> {
     span: Span,
@@ -16,7 +16,7 @@ struct Checked<'a> {
 }
 
 impl<'a> Expander<'a> {
-    /// A form that only test files know; None for any other name.
+    /// Expands a form that only test files know; None for any other name.
     pub(super) fn test_form(&mut self, call: Call<'_, 'a>) -> Result<Option<Form<'a>>, Diagnostic> {
         let Some(usage) = usage(call.name) else { return Ok(None) };
         self.check_size(call.span)?;
@@ -26,7 +26,7 @@ impl<'a> Expander<'a> {
                 [Form { kind: FormKind::Str(_), .. }, body @ ..] => self.body(call.span, body),
                 _ => return Err(call.error(Code::InvalidForm, "takes a text and what belongs to it", usage)),
             },
-            // The host looks at stubs before the test runs.
+            // The host reads stubs before the test runs.
             "stub-tool" => self.nil(call.span),
             "tool-calls" => match call.args {
                 [Form { kind: FormKind::Quote(Form { kind: FormKind::Symbol(tool), .. }), .. }] => {
@@ -41,7 +41,7 @@ impl<'a> Expander<'a> {
         }))
     }
 
-    /// `(is expr message?)`
+    /// Expands `(is expr message?)`.
     fn is_form(&mut self, call: Call<'_, 'a>, usage: &str) -> Result<Form<'a>, Diagnostic> {
         call.takes(1, 2, usage)?;
         let checked = Checked { span: call.span, message: call.args.get(1).copied() };
@@ -57,15 +57,15 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// A check that shows its value.
+    /// Makes a check that shows its value.
     fn truth(&mut self, checked: Checked<'a>, expr: Form<'a>) -> Form<'a> {
         let value = self.temp("value", expr.span);
         let decided = self.decided(checked, value, &[value]);
         self.let_star(checked.span, &[value, expr], &[decided, value])
     }
 
-    /// A check that shows the operands of the function that decides. What is computed is computed once, before the
-    /// function is called, as it would be anyway.
+    /// Makes a check that shows the operands of the deciding function. Operands are computed once, before the
+    /// function is called, as usual.
     fn application(
         &mut self,
         checked: Checked<'a>,
@@ -91,7 +91,7 @@ impl<'a> Expander<'a> {
         self.let_star(checked.span, &bindings, &[decided, value])
     }
 
-    /// `(is (thrown? Class body…))`, `(is (thrown-with-msg? Class pattern body…))`; the class may be left out.
+    /// Expands `(is (thrown? Class body…))` and `(is (thrown-with-msg? Class pattern body…))`; the class is optional.
     fn thrown(
         &mut self,
         checked: Checked<'a>,
@@ -136,7 +136,8 @@ impl<'a> Expander<'a> {
         Ok(self.list(expr.span, &tried))
     }
 
-    /// `(is (fails? body…))`, `(is (fails-with? value body…))`: the host is told before what will end the run.
+    /// Expands `(is (fails? body…))` and `(is (fails-with? value body…))`: the host is told in advance which
+    /// failure will end the run.
     fn failing(
         &mut self,
         checked: Checked<'a>,
@@ -164,13 +165,13 @@ impl<'a> Expander<'a> {
         Ok(self.special(checked.span, Special::Do, &items))
     }
 
-    /// `(if test (report) (report failure with values))`
+    /// Makes `(if test (report) (report failure with values))`.
     fn decided(&mut self, checked: Checked<'a>, test: Form<'a>, values: &[Form<'a>]) -> Form<'a> {
         let (held, failed) = (self.report(checked, &[]), self.failed(checked, "", values));
         self.special(checked.span, Special::If, &[test, held, failed])
     }
 
-    /// The call that reports a check that did not hold.
+    /// Makes the call that reports a failed check.
     fn failed(&self, checked: Checked<'a>, why: &'static str, values: &[Form<'a>]) -> Form<'a> {
         let at = |kind| Form::new(checked.span, kind);
         let mut entries = Forms::new();
@@ -181,12 +182,12 @@ impl<'a> Expander<'a> {
         self.told(checked, &entries, values)
     }
 
-    /// The call that reports a check that held.
+    /// Makes the call that reports a passed check.
     fn report(&self, checked: Checked<'a>, entries: &[Form<'a>]) -> Form<'a> {
         self.told(checked, entries, &[])
     }
 
-    /// `(tool/%check {:at offset entries… :values [(pr-str value)…]})`
+    /// Makes `(tool/%check {:at offset entries… :values [(pr-str value)…]})`.
     fn told(&self, checked: Checked<'a>, entries: &[Form<'a>], values: &[Form<'a>]) -> Form<'a> {
         let at = |kind| Form::new(checked.span, kind);
         let mut all = Forms::new();
@@ -200,7 +201,7 @@ impl<'a> Expander<'a> {
         self.tool(checked.span, CHECK_TOOL, &all)
     }
 
-    /// What the calls of a tool were given; of an operation of a server, its own arguments.
+    /// Makes the arguments of the calls of a tool; for an operation of a server, the operation's own arguments.
     fn calls_of(&self, span: Span, tool: &'a str) -> Form<'a> {
         let at = |kind| Form::new(span, kind);
         let calls = self.tool(span, CALLS_TOOL, &[at(FormKind::Keyword("tool")), at(FormKind::Str(tool))]);
@@ -210,7 +211,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// `(tool/name {entries…})`
+    /// Makes `(tool/name {entries…})`.
     fn tool(&self, span: Span, name: &str, entries: &[Form<'a>]) -> Form<'a> {
         let name = bumpalo::format!(in self.arena, "tool/{}", name).into_bump_str();
         self.did(super::MADE_FORM * entries.len());

@@ -1,4 +1,4 @@
-//! Expansions as text, and every shape that is refused.
+//! Tests of expansions as text, and of every refused shape.
 
 use super::{Expander, expand, expand_short_fn};
 use crate::form::{Form, FormKind, Special};
@@ -74,7 +74,7 @@ fn check(source: &str, expect: &str) {
     assert_eq!(expanded(source, false).as_deref(), Ok(expect), "{source}");
 }
 
-/// Checks the reason, that the message mentions `part`, and that there is a place and a hint.
+/// Checks the reason, that the message mentions `part`, and that the error has a place and a hint.
 #[track_caller]
 fn refuse(source: &str, reason: &str, part: &str) {
     let problem = expanded(source, false).expect_err(source);
@@ -478,7 +478,7 @@ fn many_defaults_are_quick() {
     assert!(expand_all(forms[0], &mut Expander::new(&arena, false)).is_ok());
 }
 
-/// Forms of any shape under the heads that matter.
+/// Generates forms of any shape under the heads of forms.
 fn any_form() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "x", "y", "&", "%", "%2", "%&", "a/b", "1", ":as", ":keys", ":or", ":when", ":while", ":let", ":>>",

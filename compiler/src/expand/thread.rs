@@ -1,10 +1,10 @@
-//! Threading: `->` and its kin become one flat `let*`, however many steps there are.
+//! Threading: `->` and its variants become one flat `let*`, however many steps there are.
 
 use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES};
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic, FormName};
 
-/// Where a step takes the value.
+/// The place where a step takes the value.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
     First,
@@ -20,8 +20,8 @@ impl<'a> Expander<'a> {
         let mut spliced = 0;
         for (done, step) in steps.iter().enumerate() {
             if takes_syntax(step, place) {
-                // The step may not evaluate its operand at all, or may bind names the operand uses:
-                // it gets the form itself, and what was bound so far goes along.
+                // The step may not evaluate its operand at all, or may bind names the operand uses: it gets the
+                // form itself, together with the bindings so far.
                 spliced += 1;
                 if spliced > MAX_CLAUSES {
                     let message = format!("has more than {MAX_CLAUSES} steps that are special forms");
@@ -45,9 +45,9 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &bindings, &[value]))
     }
 
-    /// The steps inside of each other, as they would be written without threading: `(g 1 (f x))`.
+    /// Nests the steps as they would be written without threading: `(g 1 (f x))`.
     fn nested(&self, call: Call<'_, 'a>, first: Form<'a>, steps: &[Form<'a>], place: Place) -> Expanded<'a> {
-        // Forms that are nested deeper could not be written either.
+        // Deeper nesting could not be written by hand either.
         if let Some(step) = steps.get(MAX_CLAUSES) {
             let message = format!("has more than {MAX_CLAUSES} steps before one that threads itself");
             return Err(call.error_at(step.span, Code::InvalidThreadForm, message, "several forms"));
@@ -114,7 +114,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &bindings, &[value]))
     }
 
-    /// `(doto x (f a) g)`: runs the steps on `x`, gives `x`.
+    /// Expands `(doto x (f a) g)`, which runs the steps on `x` and returns `x`.
     pub(super) fn doto_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let (value, steps) = operand(call)?;
         let it = self.temp("it", value.span);
@@ -126,7 +126,7 @@ impl<'a> Expander<'a> {
         Ok(self.let_star(call.span, &[it, value], &body))
     }
 
-    /// The step with the value put in: into a list as an operand, else as a call of the step.
+    /// Inserts the value into the step: as an operand of a list, else as the argument of a call of the step.
     fn insert(&self, call: Call<'_, 'a>, step: &Form<'a>, value: Form<'a>, place: Place) -> Expanded<'a> {
         let FormKind::List(items) = step.kind else { return Ok(self.list(step.span, &[*step, value])) };
         let Some((head, args)) = items.split_first() else {
@@ -163,7 +163,7 @@ fn operand<'a>(call: Call<'_, 'a>) -> Result<(Form<'a>, &'a [Form<'a>]), Diagnos
     }
 }
 
-/// Whether evaluating the form again, or in another place, makes no difference.
+/// True if evaluating the form again, or in another place, makes no difference.
 fn is_atomic(form: &Form<'_>) -> bool {
     !matches!(
         form.kind,
@@ -171,8 +171,8 @@ fn is_atomic(form: &Form<'_>) -> bool {
     )
 }
 
-/// Whether the step threads something else into its last operand, so that its shape matters: `(-> x (f a))` calls `f`
-/// with `x` first, however `(f a)` came to stand there.
+/// True if the step threads another value into its last operand, so that its shape matters: `(-> x (f a))` calls
+/// `f` with `x` first, however `(f a)` got there.
 fn takes_step(step: &Form<'_>) -> bool {
     let FormKind::List([Form { kind: FormKind::Symbol(head), .. }, ..]) = step.kind else { return false };
     matches!(
@@ -189,7 +189,7 @@ fn takes_step(step: &Form<'_>) -> bool {
     )
 }
 
-/// Whether the step is a special form that does more with its operand than evaluate it first.
+/// True if the step is a special form that does more with its operand than evaluate it first.
 fn takes_syntax(step: &Form<'_>, place: Place) -> bool {
     let FormKind::List([Form { kind: FormKind::Symbol(head), .. }, rest @ ..]) = step.kind else {
         return false;

@@ -1,23 +1,23 @@
-//! The tree as text: each form on one line where it fits, broken by its style where not.
+//! Layout of the tree as text: each form on one line if it fits, otherwise broken by its style.
 
 use super::style::{Style, binds, breaks, style, width};
 use super::tree::{Item, ItemKind, Node, NodeKind, elements};
 
-/// The most columns of a line, where there is a choice.
+/// Maximum columns of a line, where there is a choice.
 const WIDTH: usize = 80;
 
-/// How far from its own beginning a form may put its arguments. Behind a longer head they would be squeezed against the
+/// Maximum distance of a form's arguments from its start. Behind a longer head they would be squeezed against the
 /// right margin.
 const MAX_HEAD: usize = 24;
 
 impl<'s> Node<'s> {
-    /// A form without metadata, measured.
+    /// Makes a node without metadata, and measures it.
     pub fn new(kind: NodeKind<'s>) -> Node<'s> {
         let flat = measure(&kind);
         Node { metadata: Vec::new(), kind, flat }
     }
 
-    /// Puts metadata before it.
+    /// Adds metadata before it.
     pub fn add_metadata(&mut self, metadata: Vec<Node<'s>>) {
         for node in &metadata {
             self.flat = self.flat.and_then(|flat| Some(flat + node.flat? + 1));
@@ -26,7 +26,7 @@ impl<'s> Node<'s> {
     }
 }
 
-/// The columns of a form on one line; None if it cannot be, or should not.
+/// Returns the width of a form on one line; None if it cannot or should not be on one.
 fn measure(kind: &NodeKind<'_>) -> Option<usize> {
     match kind {
         NodeKind::Atom(text) if text.contains('\n') => None,
@@ -57,7 +57,7 @@ fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text of a program.
+/// Renders a program as text.
 pub(super) fn text(items: &[Item<'_>]) -> String {
     let mut printer = Printer::default();
     for (i, item) in items.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Item<'_> {
         matches!(self.kind, ItemKind::Comment { .. })
     }
 
-    /// True if it is an element, neither a comment nor dropped.
+    /// True for an element, neither a comment nor dropped.
     fn is_element(&self) -> bool {
         matches!(&self.kind, ItemKind::Node(node) if !node.is_dropped())
     }
@@ -100,7 +100,7 @@ impl Item<'_> {
 #[derive(Default)]
 struct Printer {
     out: String,
-    /// Columns of the last line so far.
+    /// Column at the end of the text so far.
     column: usize,
 }
 
@@ -119,7 +119,7 @@ impl Printer {
         self.column = indent;
     }
 
-    /// Begins a new line for an element, after a blank one if there was one.
+    /// Begins a new line for an element, keeping one blank line before it.
     fn next_line(&mut self, item: &Item<'_>, indent: usize) {
         if item.after_blank {
             self.out.push('\n');
@@ -143,9 +143,9 @@ impl Printer {
         }
     }
 
-    /// Writes a form, behind which so many brackets close on the same line.
+    /// Writes a form followed by `closers` brackets on the same line.
     fn node(&mut self, node: &Node<'_>, is_binding: bool, closers: usize) {
-        // Several bindings stand below each other even where they would fit.
+        // Several bindings go on separate lines even if they would fit.
         let has_to_break = is_binding && node.items("[").is_some_and(|items| elements(items).count() > 2);
         if self.fits(node.flat, closers) && !has_to_break {
             return self.flat(node);
@@ -231,14 +231,14 @@ impl Printer {
         }
     }
 
-    /// So many elements on the first line, the others below.
+    /// Writes `header` elements on the first line and the others below.
     fn body(&mut self, items: &[Item<'_>], header: usize, inside: usize, closers: usize) {
         let head = elements(items).next().and_then(Node::atom);
         let mut seen = 0;
         for (i, item) in items.iter().enumerate() {
             let after_comment = i > 0 && items[i - 1].is_comment();
             if i == 0 || item.is_trailing() {
-                // Where it is.
+                // A trailing comment stays on its line.
             } else if after_comment || seen >= header || item.is_comment() {
                 self.next_line(item, if seen == 0 { inside } else { inside + 1 });
             } else {
@@ -250,11 +250,11 @@ impl Printer {
         }
     }
 
-    /// Arguments below each other: behind the head, or below it where that is too far to the right.
+    /// Writes arguments below each other: aligned behind the head, or below the head if that is too far to the right.
     fn call(&mut self, items: &[Item<'_>], inside: usize, closers: usize) {
         let head = items.first().and_then(Item::flat).unwrap_or(0);
         let aligned = inside + head + 1;
-        // What cannot be broken decides; a bracket finds its way.
+        // Only atoms decide, since brackets can break.
         let is_long = |item: &Item<'_>| match &item.kind {
             ItemKind::Node(Node { kind: NodeKind::Atom(_), flat: Some(flat), .. }) => {
                 aligned + flat > WIDTH && inside + flat <= WIDTH
@@ -266,7 +266,7 @@ impl Printer {
         for (i, item) in items.iter().enumerate() {
             let after_comment = i > 0 && items[i - 1].is_comment();
             if i == 0 || item.is_trailing() {
-                // Where it is.
+                // The head, or a trailing comment, stays on its line.
             } else if i == 1 && is_behind && !after_comment && !item.is_comment() {
                 self.write(" ");
             } else {
@@ -300,20 +300,20 @@ impl Printer {
         }
     }
 
-    /// Keys below each other and values behind them; with `below`, a value that has to break goes under its key. With
-    /// `starts_below`, the first key begins a line.
+    /// Writes keys below each other with values behind them; with `below`, a value that has to break goes under its
+    /// key. With `starts_below`, the first key begins a line.
     fn pairs(&mut self, items: &[Item<'_>], indent: usize, starts_below: bool, below: bool, closers: usize) {
         let mut is_value = false;
         for (i, item) in items.iter().enumerate() {
             let closers = if i + 1 == items.len() { closers } else { 0 };
             let after_comment = i > 0 && items[i - 1].is_comment();
             if item.is_trailing() || i == 0 && !starts_below {
-                // Where it is.
+                // A trailing comment, or the first key, stays on its line.
             } else if is_value && !after_comment && !item.is_comment() {
                 let key_is_long = i > 0 && items[i - 1].flat().is_none();
                 let has_to_break = !self.fits(item.flat().map(|flat| flat + 1), closers);
-                // A key in the place of a value belongs to the value.
-                if (below && has_to_break) || (key_is_long && has_to_break) {
+                // Behind a key of several lines, a value that has to break goes below the key, too.
+                if has_to_break && (below || key_is_long) {
                     self.line(indent + 2);
                 } else {
                     self.write(" ");
@@ -327,7 +327,7 @@ impl Printer {
     }
 }
 
-/// The place behind so many elements and what trails them.
+/// Returns the index behind `count` elements and their trailing comments.
 fn place_of(items: &[Item<'_>], count: usize) -> usize {
     let mut seen = 0;
     for (i, item) in items.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How the forms of the language are laid out when they do not fit on one line.
+//! Styles: layouts of forms that do not fit on one line.
 
 use super::tree::{Item, Node, NodeKind, elements};
 use ptc_bytecode::FormName;
@@ -6,21 +6,21 @@ use ptc_bytecode::FormName;
 /// The layout of a bracket that breaks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// So many elements on the first line, the head counted; the others below it, indented by two.
+    /// A number of elements on the first line, the head included; the others below it, indented by two.
     Body(usize),
-    /// So many elements on the first line, and then pairs of a test and a value.
+    /// A number of elements on the first line, followed by pairs of a test and a value.
     Clauses(usize),
-    /// The arguments below each other.
+    /// Arguments below each other.
     Call,
     /// Elements below each other.
     Elements,
     /// Keys below each other, with their values behind them.
     Pairs,
-    /// As many on a line as fit.
+    /// As many elements per line as fit.
     Fill,
 }
 
-/// The style of a bracket; `is_binding` for the vector of `let` and its like.
+/// Returns the style of a bracket; `is_binding` for the vector of `let` and the like.
 pub(super) fn style(open: &str, items: &[Item<'_>], is_binding: bool) -> Style {
     match open {
         "{" => Style::Pairs,
@@ -29,7 +29,7 @@ pub(super) fn style(open: &str, items: &[Item<'_>], is_binding: bool) -> Style {
             true => Style::Fill,
             false => Style::Elements,
         },
-        // Without a name for a head it is an arity, `([x] body)`, or the call of a form.
+        // Without a name as head it is an arity, `([x] body)`, or a call of a form.
         _ => match elements(items).next().and_then(Node::atom) {
             Some(head) => list(head, items),
             None => Style::Elements,
@@ -44,7 +44,7 @@ fn list(head: &str, items: &[Item<'_>]) -> Style {
             "catch" => Style::Body(3),
             "deftest" | "testing" => Style::Body(2),
             "finally" => Style::Body(1),
-            // Of the core library.
+            // A form of the core library.
             "%for" => Style::Body(2),
             _ => Style::Call,
         };
@@ -65,7 +65,8 @@ fn list(head: &str, items: &[Item<'_>]) -> Style {
     }
 }
 
-/// How much of a function stands on its first line: up to the parameters, unless a doc string is before them.
+/// Returns the number of elements of a function on its first line: up to the parameters, unless a doc string comes
+/// before them.
 fn function_header(items: &[Item<'_>]) -> usize {
     let mut header = 1;
     for node in elements(items).skip(1) {
@@ -78,7 +79,7 @@ fn function_header(items: &[Item<'_>]) -> usize {
     header
 }
 
-/// Whether the vector behind this head binds names to values, two by two.
+/// True if the vector behind this head binds names to values, in pairs.
 pub(super) fn binds(head: &str) -> bool {
     use FormName::*;
     matches!(
@@ -87,21 +88,21 @@ pub(super) fn binds(head: &str) -> bool {
     )
 }
 
-/// Whether a form is an arity of a function: `([x] body)`.
+/// True for an arity of a function: `([x] body)`.
 fn is_arity(node: &Node<'_>) -> bool {
     node.items("(").is_some_and(|items| elements(items).next().is_some_and(|head| head.items("[").is_some()))
 }
 
-/// The most columns of a form on one line, brackets included.
+/// Returns the maximum width of a form on one line, brackets included.
 pub(super) fn width(head: &str) -> usize {
     match FormName::lookup(head) {
-        // A body below its name is what readers look for; only a short one may stand behind it.
+        // Readers look for a body below the name; only a short one may be on the same line.
         Some(FormName::Defn | FormName::DefnPrivate) => 60,
         _ => usize::MAX,
     }
 }
 
-/// Whether a form is easier to read in several lines even if it fits on one.
+/// True if a form is easier to read in several lines even if it fits on one.
 pub(super) fn breaks(head: &str, items: &[Item<'_>]) -> bool {
     use FormName::*;
     let count = elements(items).count();

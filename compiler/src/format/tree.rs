@@ -1,15 +1,15 @@
-//! A text as a tree that has lost nothing but blanks: every token to the letter, and every comment.
+//! Lossless tree of a text: every token exactly, and every comment; only blanks are dropped.
 
 use crate::token::Raw;
 use logos::Logos;
 
-/// The elements of a bracket, or of the whole text.
+/// The items of a bracket, or of the whole text.
 pub(super) type Items<'s> = Vec<Item<'s>>;
 
-/// A form or a comment, with what stood before it.
+/// A form or a comment, with the blank lines before it.
 pub(super) struct Item<'s> {
     pub kind: ItemKind<'s>,
-    /// True if blank lines stood before it.
+    /// True if blank lines come before it.
     pub after_blank: bool,
 }
 
@@ -17,23 +17,23 @@ pub(super) enum ItemKind<'s> {
     Node(Node<'s>),
     Comment {
         text: &'s str,
-        /// True if something else stands before it on its line.
+        /// True if another item comes before it on its line.
         is_trailing: bool,
     },
 }
 
-/// A form.
+/// A form with its metadata and width.
 pub(super) struct Node<'s> {
     /// Forms behind `^` that belong to this one.
     pub metadata: Vec<Node<'s>>,
     pub kind: NodeKind<'s>,
-    /// Its columns on one line; None if it has to break. With its metadata.
+    /// Width on one line, metadata included; None if it has to break.
     pub flat: Option<usize>,
 }
 
 pub(super) enum NodeKind<'s> {
     Atom(&'s str),
-    /// `'`, `@`, `#inst`, `#_` or `^` with what follows: forms that are dropped, and at last the one it belongs to.
+    /// A mark (`'`, `@`, `#inst`, `#_` or `^`) with the forms behind it: dropped ones, and last the one it belongs to.
     Marked {
         mark: &'s str,
         forms: Vec<Node<'s>>,
@@ -46,12 +46,12 @@ pub(super) enum NodeKind<'s> {
 }
 
 impl<'s> Node<'s> {
-    /// True if it is no element of its bracket: `#_x`.
+    /// True for a form that is no element of its bracket: `#_x`.
     pub fn is_dropped(&self) -> bool {
         matches!(self.kind, NodeKind::Marked { mark: "#_" | "^", .. })
     }
 
-    /// Its text, if it is one token.
+    /// Returns its text, if it is one token.
     pub fn atom(&self) -> Option<&'s str> {
         match self.kind {
             NodeKind::Atom(text) => Some(text),
@@ -59,7 +59,7 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// Its elements, if it is this kind of bracket.
+    /// Returns its items, if it is this kind of bracket.
     pub fn items(&self, bracket: &str) -> Option<&Items<'s>> {
         match &self.kind {
             NodeKind::Bracket { open, items, .. } if *open == bracket => Some(items),
@@ -68,7 +68,7 @@ impl<'s> Node<'s> {
     }
 }
 
-/// The forms among items, without those that are dropped.
+/// Iterates over the forms among items, without dropped ones.
 pub(super) fn elements<'t, 's>(items: &'t [Item<'s>]) -> impl Iterator<Item = &'t Node<'s>> + Clone {
     items.iter().filter_map(|item| match &item.kind {
         ItemKind::Node(node) if !node.is_dropped() => Some(node),
@@ -86,16 +86,16 @@ pub(super) fn read(text: &str) -> Items<'_> {
 struct Reader<'s> {
     text: &'s str,
     tokens: logos::Lexer<'s, Raw>,
-    /// Where the last token ends.
+    /// End of the last token.
     end: usize,
-    /// Comments between a mark and its form, which go before the mark.
+    /// Comments between a mark and its form, which move before the mark.
     hoisted: Vec<&'s str>,
 }
 
-/// What stood between two tokens.
+/// The comments and blank lines between two tokens.
 struct Gap<'s> {
     comments: Items<'s>,
-    /// True if blank lines stand right before the next token.
+    /// True if blank lines come right before the next token.
     after_blank: bool,
 }
 
@@ -112,7 +112,7 @@ impl<'s> Reader<'s> {
     fn gap(&self, start: usize) -> Gap<'s> {
         let mut comments = Items::new();
         let mut rest = &self.text[self.end..start];
-        // What comes first is on the line of the last token, but for the beginning of the text.
+        // Comments up to the first line end trail the last token, except at the beginning of the text.
         let mut lines = usize::from(self.end == 0);
         loop {
             let blank = rest.find(';').unwrap_or(rest.len());
@@ -131,7 +131,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads up to the closing bracket, and gives that; at the end of the text there is none.
+    /// Reads up to the closing bracket, and returns it too; empty at the end of the text.
     fn items(&mut self) -> (Items<'s>, &'s str) {
         let mut items = Items::new();
         let mut metadata = Vec::new();
@@ -158,7 +158,7 @@ impl<'s> Reader<'s> {
                     continue;
                 }
             };
-            // Metadata of nothing.
+            // Metadata without a form.
             items.extend(
                 metadata.drain(..).map(|node| Item { kind: ItemKind::Node(node), after_blank: false }),
             );
@@ -184,7 +184,7 @@ impl<'s> Reader<'s> {
         Node::new(kind)
     }
 
-    /// What belongs to a mark: forms that are dropped, and then one that is not.
+    /// Reads the forms of a mark: dropped ones, and then one that is not.
     fn marked(&mut self) -> Vec<Node<'s>> {
         let mut forms = Vec::new();
         loop {

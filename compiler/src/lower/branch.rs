@@ -1,4 +1,4 @@
-//! Tests: jumps that depend on an expression, without making its value where that can be avoided.
+//! Lowering of tests: conditional jumps that avoid computing the value of the test if possible.
 
 use super::{Dest, LOWERED_NODE, Lower};
 use crate::emit::LabelId;
@@ -7,17 +7,17 @@ use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::Op;
 
 impl<'a> Lower<'_, 'a> {
-    /// Goes to `to` if the test is nil or false; no register stays taken.
+    /// Jumps to `to` if the test is nil or false; no register stays taken.
     pub(super) fn branch_unless(&mut self, test: &Node<'a>, to: LabelId) {
         self.branch(test, to, false);
     }
 
-    /// Goes to `to` unless the test is nil or false.
+    /// Jumps to `to` unless the test is nil or false.
     pub(super) fn branch_if(&mut self, test: &Node<'a>, to: LabelId) {
         self.branch(test, to, true);
     }
 
-    /// Goes to `to` if the truth of the test is `wanted`.
+    /// Jumps to `to` if the truth of the test is `wanted`.
     fn branch(&mut self, test: &Node<'a>, to: LabelId, wanted: bool) {
         if !self.module.meter.pay(LOWERED_NODE) || !self.code.is_reachable() {
             return;
@@ -27,7 +27,7 @@ impl<'a> Lower<'_, 'a> {
             Kind::And(items) => self.branch_many(items, to, wanted, false),
             Kind::Or(items) => self.branch_many(items, to, wanted, true),
             Kind::Call(callee, [inner]) if named(callee) == Some("not") => self.branch(inner, to, !wanted),
-            // A jump on nil is the opposite of `some?`, and the same as `nil?`.
+            // A jump on nil is the opposite of `some?`, and equal to `nil?`.
             Kind::Call(callee, [inner]) if named(callee) == Some(if wanted { "nil?" } else { "some?" }) => {
                 let mark = self.regs.mark();
                 let src = self.expr(inner, Dest::Any);
@@ -45,7 +45,7 @@ impl<'a> Lower<'_, 'a> {
         self.code.at(outer);
     }
 
-    /// `and` (decided by a false) or `or` (decided by a true).
+    /// Jumps on `and` (decided by a false) or `or` (decided by a true).
     fn branch_many(&mut self, items: &'a [Node<'a>], to: LabelId, wanted: bool, decides: bool) {
         let Some((last, before)) = items.split_last() else { return };
         if decides == wanted {
@@ -78,7 +78,7 @@ impl<'a> Lower<'_, 'a> {
         self.code.jump(jump_on(reg, wanted), to);
     }
 
-    /// The test is known: either the jump is certain, or there is none. The price stays.
+    /// Handles a known test: the jump is either certain or omitted. The price stays.
     fn branch_known(&mut self, test: &Node<'a>, to: LabelId, wanted: bool, value: bool) {
         let mark = self.regs.mark();
         self.code.mute();
@@ -93,9 +93,9 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// A comparison and a jump in one instruction, at the price of both.
+    /// Writes a comparison and a jump as one instruction, at the price of both.
     fn branch_fused(&mut self, fused: Fused<'a>, to: LabelId) {
-        // When registers are short, operands are paid for differently; keep to the plain way then.
+        // With few registers left, operands are paid for differently, so the plain code is used.
         let small = fused.small.filter(|_| self.regs.can_hold(2));
         let op = match small {
             Some((operand, imm)) => {

@@ -1,4 +1,4 @@
-//! Calls: callee and arguments in consecutive registers, the result where the callee was.
+//! Lowering of calls: callee and arguments in consecutive registers, the result in place of the callee.
 
 use super::regs::Mark;
 use super::{Dest, Lower};
@@ -6,7 +6,7 @@ use crate::opt;
 use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::{Op, lookup};
 
-/// Arguments that are passed in registers; more are collected first.
+/// Maximum arguments passed in registers; more are collected first.
 const MAX_ARGS: usize = 100;
 
 impl<'a> Lower<'_, 'a> {
@@ -68,7 +68,7 @@ impl<'a> Lower<'_, 'a> {
         self.call_with(0, std::iter::once(callee).chain(args), dest, |base| Op::Call { base, n })
     }
 
-    /// A call whose instruction names the callee.
+    /// Lowers a call whose instruction names the callee.
     fn call_named(&mut self, args: &'a [Node<'a>], dest: Dest, op: impl FnOnce(u8) -> Op) -> u8 {
         self.call_with(1, args.iter(), dest, op)
     }
@@ -90,8 +90,7 @@ impl<'a> Lower<'_, 'a> {
         self.end_call(mark, base, dest)
     }
 
-    /// Opens a call. If the result belongs in the topmost register, that becomes the base, and no move
-    /// is needed afterwards.
+    /// Opens a call. If the result belongs in the topmost register, that becomes the base, which saves a move.
     pub(super) fn call_base(&mut self, dest: Dest) -> Mark {
         let mark = self.regs.mark();
         if let Dest::Into(reg) = dest {
@@ -108,7 +107,7 @@ impl<'a> Lower<'_, 'a> {
         self.deliver(dest, base)
     }
 
-    /// Too many arguments for registers: collects them and applies the callee to the collection.
+    /// Lowers a call with too many arguments for registers: collects them and applies the callee to the collection.
     fn call_spread(&mut self, callee: &Node<'a>, args: &'a [Node<'a>], dest: Dest) -> u8 {
         let mark = self.call_base(dest);
         let base = self.regs.peek();

@@ -1,11 +1,11 @@
-//! Closures: what they capture is copied into them when they are made.
+//! Lowering of closures, which copy their captures when they are made.
 
 use super::regs::Place;
 use super::{Dest, Lower, MAX_CAPTURES, function};
 use crate::resolved::{Lambda, Name};
 use ptc_bytecode::Op;
 
-/// Units of work for a name that a closure captures.
+/// Units of work per captured name.
 const CAPTURED: usize = 8;
 
 impl<'a> Lower<'_, 'a> {
@@ -29,7 +29,7 @@ impl<'a> Lower<'_, 'a> {
         self.deliver(dest, dst)
     }
 
-    /// Captured values in consecutive registers: where they are, if they happen to be in a row.
+    /// Puts captured values in consecutive registers, or finds them there.
     fn captured(&mut self, names: &[Name<'a>]) -> u8 {
         if let Some(first) = self.in_a_row(names) {
             return first;
@@ -59,7 +59,7 @@ impl<'a> Lower<'_, 'a> {
         names.iter().enumerate().all(is_next).then_some(first)
     }
 
-    /// Too many captures for registers: one vector of them.
+    /// Packs captures into one vector, if there are too many for registers.
     fn pack(&mut self, names: &[Name<'a>]) -> u8 {
         let builder = self.regs.alloc();
         self.emit(Op::NewBuilder { dst: builder });

@@ -1,11 +1,11 @@
-//! Choices, definitions, and ways out.
+//! Lowering of choices, definitions, and exits.
 
 use super::{Dest, Lower};
 use crate::resolved::{Constant, DefRef, Kind, Name, Node};
 use ptc_bytecode::Op;
 
 impl<'a> Lower<'_, 'a> {
-    /// Tests and results in turn, then the default.
+    /// Lowers tests and results in turn, then the default.
     pub(super) fn cond(&mut self, items: &'a [Node<'a>], dest: Dest) -> u8 {
         let dest = self.shared(dest);
         if let [test, then, otherwise] = items {
@@ -33,7 +33,7 @@ impl<'a> Lower<'_, 'a> {
             return self.if_form(tested, otherwise, then, dest);
         }
         if let Some(tested) = operand_of("nil?", test) {
-            // There is a jump for nil, but none for its opposite: the branches change places.
+            // There is a jump for nil, but none for its opposite: the branches are swapped.
             return self.if_some(dest, tested, otherwise, then);
         }
         let (next, end) = (self.code.label(), self.code.label());
@@ -46,7 +46,7 @@ impl<'a> Lower<'_, 'a> {
         self.settle(dest)
     }
 
-    /// `tested` not nil: `some`, else `none`.
+    /// Lowers a choice: `some` if `tested` is not nil, else `none`.
     fn if_some(&mut self, dest: Dest, tested: &Node<'a>, some: &Node<'a>, none: &Node<'a>) -> u8 {
         let (is_nil, end) = (self.code.label(), self.code.label());
         let mark = self.regs.mark();
@@ -61,8 +61,8 @@ impl<'a> Lower<'_, 'a> {
         self.settle(dest)
     }
 
-    /// Where branches leave their value: `Any` becomes the next free register. It is not reserved,
-    /// since a branch writes it last.
+    /// Returns the common destination of branches: `Any` becomes the next free register. It is not reserved, since
+    /// a branch writes it last.
     fn shared(&self, dest: Dest) -> Dest {
         if dest == Dest::Any { Dest::Into(self.regs.peek()) } else { dest }
     }
@@ -84,7 +84,7 @@ impl<'a> Lower<'_, 'a> {
         self.regs.release(mark);
     }
 
-    /// `and`, or with `is_or` `or`: the first value that decides, else the last.
+    /// Lowers `and`, or `or` with `is_or`: the first value that decides, else the last.
     pub(super) fn and_or(&mut self, items: &'a [Node<'a>], dest: Dest, is_or: bool) -> u8 {
         let Some((last, before)) = items.split_last() else {
             let none = if is_or { Constant::Nil } else { Constant::Bool(true) };
@@ -118,7 +118,7 @@ impl<'a> Lower<'_, 'a> {
         self.settle(shared)
     }
 
-    /// `(def name value)`; with `once` only if it has no value yet.
+    /// Lowers `(def name value)`; with `once` only if it has no value yet.
     pub(super) fn define(&mut self, def: DefRef, once: bool, value: &Node<'a>, dest: Dest) -> u8 {
         let mark = self.regs.mark();
         let done = self.code.label();
@@ -136,7 +136,7 @@ impl<'a> Lower<'_, 'a> {
         self.name(Name::Var(def), dest)
     }
 
-    /// A definition, or nil if it has no value yet.
+    /// Reads a definition, or nil if it has no value yet.
     pub(super) fn def_or_nil(&mut self, def: DefRef, dest: Dest) -> u8 {
         if dest == Dest::Effect {
             return self.regs.peek();
@@ -159,7 +159,7 @@ impl<'a> Lower<'_, 'a> {
         dst
     }
 
-    /// The body is called as a function of its own, so that whatever stops it leaves these registers alone.
+    /// Lowers `try`. The body is called as a separate function, so that an exception leaves these registers intact.
     pub(super) fn try_form(&mut self, body: &Node<'a>, handler: &Node<'a>, dest: Dest) -> u8 {
         let dest = self.shared(dest);
         let (caught, end) = (self.code.label(), self.code.label());
@@ -181,7 +181,7 @@ impl<'a> Lower<'_, 'a> {
         self.settle(dest)
     }
 
-    /// Computes a value and leaves with it; nothing behind can be reached.
+    /// Computes a value and exits with it; code behind it is unreachable.
     pub(super) fn leave(&mut self, value: &Node<'a>, dest: Dest, op: fn(u8) -> Op) -> u8 {
         let mark = self.regs.mark();
         let src = self.expr(value, Dest::Any);
@@ -191,7 +191,7 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// `x`, if the node is `(name x)`.
+/// Returns `x`, if the node is `(name x)`.
 fn operand_of<'a>(name: &str, node: &Node<'a>) -> Option<&'a Node<'a>> {
     match node.kind {
         Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, [operand]) => {

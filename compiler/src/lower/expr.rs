@@ -1,4 +1,4 @@
-//! Expressions: names, operands, runs of registers; everything else goes to its own file.
+//! Lowering of expressions: names, operands, runs of registers; other forms have files of their own.
 
 use super::regs::Place;
 use super::{Dest, LOWERED_NODE, Lower};
@@ -6,11 +6,11 @@ use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::{Op, Span};
 
 impl<'a> Lower<'_, 'a> {
-    /// Lowers one expression and gives the register of its value (of no meaning for `Effect` and
-    /// `Return`). With `Dest::Any` at most that one register stays taken.
+    /// Lowers one expression and returns the register of its value (meaningless for `Effect` and `Return`). With
+    /// `Dest::Any` at most that one register stays taken.
     pub(super) fn expr(&mut self, node: &Node<'a>, dest: Dest) -> u8 {
         if !self.module.meter.pay(LOWERED_NODE) || !self.code.is_reachable() {
-            // Nothing is written here, but callers count on the register.
+            // No code is written here, but callers need a register.
             return self.target_reg(dest);
         }
         let outer = self.code.at(node.span);
@@ -44,7 +44,7 @@ impl<'a> Lower<'_, 'a> {
         reg
     }
 
-    /// All in order, the value of the last; nil if there is none.
+    /// Lowers all in order; the value of the last, nil if there is none.
     pub(super) fn body(&mut self, nodes: &[Node<'a>], dest: Dest, span: Span) -> u8 {
         let Some((last, before)) = nodes.split_last() else {
             return self.at(span, |this| this.constant(Constant::Nil, dest));
@@ -62,7 +62,7 @@ impl<'a> Lower<'_, 'a> {
         self.regs.release(mark);
     }
 
-    /// A name that is not called.
+    /// Lowers a name used as a value.
     pub(super) fn name(&mut self, name: Name<'a>, dest: Dest) -> u8 {
         match name {
             Name::Local(local) => match self.place(local) {
@@ -103,7 +103,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// A constant of the namespace: its value, or while that is not known the call that makes it.
+    /// Lowers a constant of the namespace: its value, or the call that makes it while the value is not known.
     fn fixed(&mut self, index: u32, dest: Dest) -> u8 {
         match self.module.known.get(index as usize).copied().flatten() {
             Some(id) => self.load(dest, |dst| Op::Const { dst, id }),
@@ -116,7 +116,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// An instruction without operands; nothing is written when only effects matter.
+    /// Writes an instruction without operands; omitted if only effects matter.
     pub(super) fn load(&mut self, dest: Dest, op: impl FnOnce(u8) -> Op) -> u8 {
         if dest == Dest::Effect {
             return self.regs.peek();
@@ -124,7 +124,7 @@ impl<'a> Lower<'_, 'a> {
         self.load_checked(dest, op)
     }
 
-    /// As [`load`](Self::load), for one that may fault and so is an effect.
+    /// Writes one like [`load`](Self::load) that may fault and so counts as an effect.
     fn load_checked(&mut self, dest: Dest, op: impl FnOnce(u8) -> Op) -> u8 {
         let reg = self.target_reg(dest);
         self.emit(op(reg));
@@ -142,8 +142,8 @@ impl<'a> Lower<'_, 'a> {
         self.deliver(dest, reg)
     }
 
-    /// Whether lowering it later, or twice, makes no difference: it has no effects, cannot fault, and
-    /// no other code changes it. Assigned locals are left out.
+    /// True if lowering it later, or twice, makes no difference: it has no effects, cannot fault, and no other code
+    /// changes it. Assigned locals do not qualify.
     pub(super) fn is_simple(&self, node: &Node<'a>) -> bool {
         match node.kind {
             Kind::Const(_) => true,
@@ -172,7 +172,7 @@ impl<'a> Lower<'_, 'a> {
         (a, b)
     }
 
-    /// Computes a value into a wide slot, taking no register.
+    /// Computes a value into a wide slot, without keeping a register.
     pub(super) fn stash(&mut self, node: &Node<'a>) -> u16 {
         let slot = self.regs.alloc_wide();
         let mark = self.regs.mark();
@@ -182,7 +182,7 @@ impl<'a> Lower<'_, 'a> {
         slot
     }
 
-    /// Computes values into consecutive registers, which stay taken; gives the first.
+    /// Computes values into consecutive registers, which stay taken; returns the first.
     pub(super) fn run<'n>(&mut self, nodes: impl Iterator<Item = &'n Node<'a>> + Clone) -> u8
     where
         'a: 'n,
@@ -190,7 +190,7 @@ impl<'a> Lower<'_, 'a> {
         self.run_behind(0, nodes)
     }
 
-    /// As [`run`](Self::run), leaving `lead` registers free at the front; gives the first of those.
+    /// Computes values like [`run`](Self::run), leaving `lead` registers free at the front; returns the first of those.
     pub(super) fn run_behind<'n>(
         &mut self,
         lead: usize,
@@ -209,7 +209,7 @@ impl<'a> Lower<'_, 'a> {
             }
             return first;
         }
-        // Each is put aside, so that whatever the next one needs finds room.
+        // Each is put aside, so that the next one has room.
         let slots: Vec<Option<u16>> =
             nodes.clone().map(|node| (!self.is_simple(node)).then(|| self.stash(node))).collect();
         self.regs.skip(lead);

@@ -1,17 +1,17 @@
-//! The functions a body is made of: the one being lowered, and those written in place inside it.
+//! Frames: the function being lowered, and those inlined in it.
 
 use super::regs::Place;
 use super::{Dest, Lower};
 use crate::resolved::{Constant, Kind, Lambda, Local, LocalId, Name, Node};
 
-/// A function whose body is being lowered into this code.
+/// A function whose body is being lowered into the current code.
 pub(super) struct Frame<'a> {
     pub(super) locals: &'a [Local<'a>],
-    /// Where each local lives, by its number.
+    /// Place of each local, by its number.
     pub(super) places: Vec<Place>,
-    /// Whether each local is known to be no sequence without an end.
+    /// True for each local that is known not to be an endless sequence.
     pub(super) finite: Vec<bool>,
-    /// What its captures are in the frame around it.
+    /// Captures, as names of the enclosing frame.
     captures: &'a [Name<'a>],
 }
 
@@ -23,20 +23,20 @@ impl<'a> Frame<'a> {
 }
 
 impl<'a> Lower<'_, 'a> {
-    /// From here on names are those of a function written in place, whose locals these are.
+    /// Enters a frame: from here on, names are those of an inlined function with these locals.
     pub(super) fn enter_frame(&mut self, lambda: &'a Lambda<'a>, locals: &'a [Local<'a>]) {
         let inner = Frame::new(locals, lambda.captures);
         self.around.push(std::mem::replace(&mut self.frame, inner));
     }
 
-    /// Ends what [`enter_frame`](Self::enter_frame) began.
+    /// Ends a frame opened by [`enter_frame`](Self::enter_frame).
     pub(super) fn leave_frame(&mut self) {
         if let Some(outer) = self.around.pop() {
             self.frame = outer;
         }
     }
 
-    /// Runs `read` with what a capture of a function written in place is in the frame around it.
+    /// Runs `read` in the enclosing frame with the name behind a capture of an inlined function.
     fn in_outer<T>(&mut self, index: u32, read: impl FnOnce(&mut Self, Name<'a>) -> T) -> Option<T> {
         let name = *self.frame.captures.get(index as usize)?;
         let outer = self.around.pop()?;
@@ -46,7 +46,7 @@ impl<'a> Lower<'_, 'a> {
         Some(result)
     }
 
-    /// Lowers such a capture.
+    /// Lowers a capture of an inlined function.
     pub(super) fn outer_name(&mut self, index: u32, dest: Dest) -> u8 {
         match self.in_outer(index, |this, name| this.name(name, dest)) {
             Some(reg) => reg,
@@ -54,7 +54,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Whether a value is known to be no sequence without an end.
+    /// True if a value is known not to be an endless sequence.
     pub(super) fn is_finite(&mut self, node: &Node<'a>) -> bool {
         match node.kind {
             Kind::Const(_) | Kind::Vector(_) | Kind::Map(_) | Kind::Set(_) => true,
@@ -83,7 +83,7 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// Functions that never give a sequence without an end.
+/// Functions that never return an endless sequence.
 const GIVES_FINITE: &[&str] = &[
     "filterv",
     "frequencies",
@@ -105,6 +105,6 @@ const GIVES_FINITE: &[&str] = &[
     "zipmap",
 ];
 
-/// Functions that give one only if the last of several arguments is one.
+/// Functions that return an endless sequence only if the last of several arguments is one.
 const KEEPS_FINITE: &[&str] =
     &["drop", "drop-while", "filter", "keep", "map", "map-indexed", "remove", "take-while"];

@@ -1,8 +1,8 @@
-//! Functions that take functions, where the function is written in place: the loop of the core library with
-//! the function's body inside, instead of a call for each element.
+//! Inlining of functions passed to higher-order functions: the loop of the core library with the function's body
+//! inside, instead of a call for each element.
 //!
-//! Only where the collection is known to have an end; the core library also knows what to do with others.
-//! What is no collection at all is left to the core library too, which says so.
+//! Only for a collection that is known to be finite; the core library also handles endless ones. Values that are not
+//! collections are left to the core library too, which reports them.
 
 use super::looping::writes_last;
 use super::regs::Place;
@@ -10,18 +10,18 @@ use super::{Dest, Lower};
 use crate::resolved::{Clause, Kind, Lambda, Name, Node};
 use ptc_bytecode::{BuiltinId, Inline, Op};
 
-/// What a loop does with what the function gives.
+/// The use a loop makes of the function's result.
 #[derive(Clone, Copy, PartialEq)]
 enum Higher {
-    /// Collects it.
+    /// Collects every result.
     Map,
-    /// Collects it unless it is nil.
+    /// Collects results that are not nil.
     Keep,
-    /// Collects the elements for which it is true.
+    /// Collects the elements with a true result.
     Filter,
-    /// Collects the elements for which it is not.
+    /// Collects the elements with a false result.
     Remove,
-    /// Passes it on with the next element.
+    /// Passes the result on with the next element.
     Reduce,
 }
 
@@ -42,18 +42,18 @@ impl Higher {
     }
 }
 
-/// What is done for each element.
+/// The function to run for each element.
 #[derive(Clone, Copy)]
 struct Body<'a> {
     lambda: &'a Lambda<'a>,
     clause: &'a Clause<'a>,
 }
 
-/// Registers such a loop keeps, not counting what its body needs.
+/// Registers such a loop keeps, without those of its body.
 const REGISTERS: usize = 16;
 
 impl<'a> Lower<'_, 'a> {
-    /// A call of such a function; None if it is to be called like any other.
+    /// Inlines a call of such a function; None if it is to be called like any other.
     pub(super) fn higher(&mut self, id: BuiltinId, args: &'a [Node<'a>], dest: Dest) -> Option<u8> {
         let higher = Higher::of(id.row()?.name, args.len())?;
         let (f, coll) = (args.first()?, args.last()?);
@@ -74,7 +74,7 @@ impl<'a> Lower<'_, 'a> {
         coll: &'a Node<'a>,
         dest: Dest,
     ) {
-        // The vector being built, or the value passed on.
+        // The vector under construction, or the accumulator.
         let out = self.regs.alloc();
         if let Some(init) = init {
             self.expr(init, Dest::Into(out));
@@ -101,7 +101,7 @@ impl<'a> Lower<'_, 'a> {
         }
         self.code.jump(Op::Jump { to: 0 }, done.id());
         self.code.bind(refused);
-        // No function is needed to refuse what is no collection.
+        // Refusing a value that is not a collection needs no function.
         let n = if higher == Higher::Reduce { 3 } else { 2 };
         let base = self.regs.alloc();
         for i in 1..n {
@@ -122,7 +122,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// The loop: each element in `item`, the vector or value in `out`.
+    /// Writes the loop: each element in `item`, the vector or accumulator in `out`.
     fn each_item(&mut self, higher: Higher, body: Body<'a>, out: u8, iter: u8, item: u8) {
         self.enter_frame(body.lambda, body.clause.locals);
         let params = if higher == Higher::Reduce { &[out, item][..] } else { &[item] };
@@ -142,7 +142,7 @@ impl<'a> Lower<'_, 'a> {
         self.code.bind(end);
     }
 
-    /// What is done with one element.
+    /// Writes the step for one element.
     fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, end: crate::emit::LabelId) {
         match higher {
             Higher::Map => {
@@ -175,7 +175,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// A value of `reduced` ends the loop with what it holds.
+    /// Ends the loop at a value of `reduced`, with the value inside.
     fn stop_reduced(&mut self, out: u8, end: crate::emit::LabelId) {
         let Some(unreduced) = ptc_bytecode::lookup("unreduced") else { return };
         let go_on = self.code.label();
@@ -190,15 +190,15 @@ impl<'a> Lower<'_, 'a> {
         self.code.bind(go_on);
     }
 
-    /// The value of the function for one element.
+    /// Computes the result of the function for one element.
     fn apply(&mut self, body: Body<'a>, dest: Dest) -> u8 {
         self.body(body.clause.body, dest, body.lambda.span)
     }
 
-    /// Goes to `to` if the truth of the function for one element is `wanted`.
+    /// Jumps to `to` if the truth of the function for one element is `wanted`.
     fn branch_applied(&mut self, body: Body<'a>, wanted: bool, to: crate::emit::LabelId) {
         let [before @ .., test] = body.clause.body else {
-            // No body gives nil.
+            // An empty body gives nil.
             if !wanted {
                 self.code.jump(Op::Jump { to: 0 }, to);
             }
@@ -211,7 +211,7 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// The body of a function written in place that takes just these parameters.
+/// Returns the body of a literal function that takes exactly these parameters.
 fn written<'a>(f: &Node<'a>, params: usize) -> Option<Body<'a>> {
     match f.kind {
         Kind::Fn(lambda) => match lambda.clauses {
@@ -229,7 +229,7 @@ fn written<'a>(f: &Node<'a>, params: usize) -> Option<Body<'a>> {
     }
 }
 
-/// Whether a value is known not to come from `reduced`.
+/// True if a value is known not to come from `reduced`.
 fn is_never_reduced(node: &Node<'_>) -> bool {
     let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, _) = node.kind else {
         return matches!(node.kind, Kind::Const(_) | Kind::Vector(_) | Kind::Map(_) | Kind::Set(_));
@@ -247,7 +247,7 @@ fn is_never_reduced(node: &Node<'_>) -> bool {
     })
 }
 
-/// Whether a body refers to its own function, or leaves it: then it needs to be one.
+/// True if a body refers to its own function, or exits it: then it cannot be inlined.
 fn needs_frame(node: &Node<'_>) -> bool {
     match node.kind {
         Kind::Name(name) => name == Name::This,

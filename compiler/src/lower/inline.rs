@@ -1,11 +1,11 @@
-//! Builtins that are one instruction, when called with the number of arguments it takes.
+//! Lowering of builtins that are one instruction for certain argument counts.
 
 use super::{Dest, Lower};
 use crate::resolved::{Constant, Kind, Node};
 use ptc_bytecode::{Inline, Op};
 
 impl<'a> Lower<'_, 'a> {
-    /// The instruction for a direct call; None if this many arguments need the real builtin.
+    /// Writes the instruction for a direct call; None if this many arguments need the real builtin.
     pub(super) fn inline(&mut self, inline: Inline, args: &'a [Node<'a>], dest: Dest) -> Option<u8> {
         let reg = match (inline, args) {
             (Inline::Add | Inline::Sub | Inline::Mul | Inline::Div, [_, _, ..]) => {
@@ -73,7 +73,7 @@ impl<'a> Lower<'_, 'a> {
         self.deliver(dest, dst)
     }
 
-    /// `coll` at a constant key.
+    /// Writes a lookup of a constant key in `coll`.
     pub(super) fn get_key(&mut self, coll: &Node<'a>, key: Constant<'a>, dest: Dest) -> u8 {
         let key = self.const_id(key);
         self.unary(coll, dest, |dst, coll| Op::GetKey { dst, coll, key })
@@ -117,8 +117,8 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// `+ - * /` of two or more, from the left. Further operands must be simple: the operation on the
-    /// first two may fault, and that must not come before the effects of the others.
+    /// Writes `+ - * /` of two or more operands, from the left. Further operands must be simple: the operation on
+    /// the first two may fault, and that must not come before the effects of the others.
     fn arithmetic(&mut self, inline: Inline, args: &'a [Node<'a>], dest: Dest) -> Option<u8> {
         let [first, second, rest @ ..] = args else { return None };
         if !rest.iter().all(|node| self.is_simple(node)) {
@@ -132,7 +132,7 @@ impl<'a> Lower<'_, 'a> {
         for node in middle {
             self.fold_in(inline, sum, node, sum);
         }
-        // The sum is read by the last step at the latest, so its register may be the result's.
+        // The sum is read by the last step at the latest, so it may use the result's register.
         let result = match dest {
             Dest::Into(reg) => reg,
             _ => sum,
@@ -186,17 +186,17 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// How `AddInt` tells `(+ a imm)` from `(- a imm)`.
+/// Returns the `said` operand by which `AddInt` distinguishes `(+ a imm)` from `(- a imm)`.
 fn said(inline: Inline) -> u8 {
     if inline == Inline::Sub { 2 } else { 0 }
 }
 
-/// The number `+` or `-` of this literal adds, if it fits the instruction.
+/// Returns the number that `+` or `-` of this literal adds, if it fits the instruction.
 pub(super) fn small_addend(inline: Inline, node: &Node<'_>) -> Option<i32> {
     let Kind::Const(Constant::Int(n)) = node.kind else { return None };
     match inline {
         Inline::Add => i32::try_from(n).ok(),
-        // Taking 0 from -0.0 is not the same as adding 0.
+        // Subtracting 0 from -0.0 differs from adding 0.
         Inline::Sub if n != 0 => i32::try_from(n.checked_neg()?).ok(),
         _ => None,
     }

@@ -1,11 +1,11 @@
-//! Constants and collection literals.
+//! Lowering of constants and collection literals.
 
 use super::{Dest, Lower};
 use crate::opt::{self, Folded};
 use crate::resolved::{Constant, Kind, Node};
 use ptc_bytecode::{BuiltinId, Op};
 
-/// Items of a literal that are computed in registers; more go through a builder.
+/// Maximum items of a literal computed in registers; more go through a builder.
 const MAX_ITEMS: usize = 64;
 
 impl<'a> Lower<'_, 'a> {
@@ -32,7 +32,7 @@ impl<'a> Lower<'_, 'a> {
         self.deliver(dest, dst)
     }
 
-    /// The number of a constant; none is made for code that is only paid for.
+    /// Returns the index of a constant; none is made for muted code.
     pub(super) fn const_id(&mut self, constant: Constant<'a>) -> u32 {
         if self.code.is_muted() { 0 } else { self.module.constant(constant) }
     }
@@ -41,7 +41,7 @@ impl<'a> Lower<'_, 'a> {
         if self.code.is_muted() { 0 } else { self.module.import(id) }
     }
 
-    /// Writes a value known now in place of the code that computes it, at the price of that code.
+    /// Writes a known value in place of the code that computes it, at the price of that code.
     pub(super) fn folded(
         &mut self,
         value: Folded<'a>,
@@ -108,10 +108,10 @@ impl<'a> Lower<'_, 'a> {
         })
     }
 
-    /// A literal, or the constant it amounts to.
+    /// Lowers a collection literal, or the equal constant.
     fn collection(&mut self, node: &Node<'a>, dest: Dest, lower: impl FnOnce(&mut Self, Dest) -> u8) -> u8 {
-        // Not an optimisation that could be turned off: what is the same object each time costs nothing to compare.
-        // Code that is only paid for costs the same either way, and nobody asks for its data.
+        // This cannot be switched off like an optimisation: identical objects compare for free. Muted code costs
+        // the same either way, and its data is not needed.
         if !self.code.is_muted()
             && let Some(datum) = opt::constant_collection(node, self.module.meter)
         {
@@ -120,9 +120,8 @@ impl<'a> Lower<'_, 'a> {
         lower(self, dest)
     }
 
-    /// The constant that holds the keys of a map literal, if all are distinct scalars. The reader
-    /// refuses literals that repeat a key, so being scalar constants is enough; floats are left out,
-    /// since NaN differs from itself.
+    /// Returns the constant with the keys of a map literal, if all are scalars. The reader refuses literals that
+    /// repeat a key, so they are distinct; floats are excluded, since NaN differs from itself.
     fn record_keys(&mut self, items: &'a [Node<'a>]) -> Option<u32> {
         let key = |node: &Node<'a>| match node.kind {
             Kind::Const(
@@ -139,7 +138,7 @@ impl<'a> Lower<'_, 'a> {
         Some(if self.code.is_muted() { 0 } else { self.module.record(&keys) })
     }
 
-    /// Items in consecutive registers, then one instruction over them.
+    /// Computes items in consecutive registers, then writes one instruction over them.
     fn gathered<'n>(
         &mut self,
         items: impl Iterator<Item = &'n Node<'a>> + Clone,
@@ -157,7 +156,7 @@ impl<'a> Lower<'_, 'a> {
         self.deliver(dest, dst)
     }
 
-    /// Items through a builder, then the collection made of it.
+    /// Computes items through a builder, then turns it into a collection.
     fn built(&mut self, items: &'a [Node<'a>], dest: Dest, op: impl FnOnce(u8, u8) -> Op) -> u8 {
         let mark = self.regs.mark();
         let builder = self.build(items.iter());

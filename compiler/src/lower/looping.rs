@@ -1,4 +1,4 @@
-//! Binding locals, and starting again with new values for them.
+//! Lowering of bindings and loops.
 
 use super::reads::locals_read;
 use super::regs::Place;
@@ -22,8 +22,8 @@ impl<'a> Lower<'_, 'a> {
         })
     }
 
-    /// Runs `write` in a scope of its own. The result must outlive the locals, so its register is
-    /// taken first; where locals no longer take registers there is nothing to keep it apart from.
+    /// Runs `write` in a new scope. The result must outlive the locals, so its register is taken first; when locals
+    /// no longer take registers, it needs no protection.
     pub(super) fn scope(&mut self, dest: Dest, write: impl FnOnce(&mut Self, Dest)) -> u8 {
         let dest = if dest == Dest::Any { Dest::Into(self.regs.peek()) } else { dest };
         let outer = self.regs.mark();
@@ -44,8 +44,8 @@ impl<'a> Lower<'_, 'a> {
     /// Computes a value into a new local.
     fn bind(&mut self, local: LocalId, value: &Node<'a>, may_share: bool) {
         self.frame.finite[local.0 as usize] = may_share && !self.is_assigned(local) && self.is_finite(value);
-        // A local that only renames another shares its register: neither changes while both are in
-        // scope, unless one is assigned.
+        // A local that only renames another shares its register: neither changes while both are in scope, unless
+        // one is assigned.
         if may_share
             && let Kind::Name(Name::Local(other)) = value.kind
             && !self.is_assigned(local)
@@ -99,7 +99,7 @@ impl<'a> Lower<'_, 'a> {
         })
     }
 
-    /// Starts counting jumps and marks the place they go to.
+    /// Starts counting jumps and marks their target.
     pub(super) fn open_target(&mut self, places: Vec<Place>) {
         let count = self.regs.alloc_local();
         let reg = match count {
@@ -117,8 +117,8 @@ impl<'a> Lower<'_, 'a> {
         self.targets.push(Target { head, count, count_reg: reg, places });
     }
 
-    /// Computes the new values, then assigns them, then jumps. A value is computed straight into its
-    /// local where nothing after it reads the old one.
+    /// Computes the new values, then assigns them, then jumps. A value is computed straight into its local if no
+    /// later value reads the old one.
     pub(super) fn recur(&mut self, values: &'a [Node<'a>], dest: Dest) -> u8 {
         let Some(target) = self.targets.pop() else { return self.target_reg(dest) };
         let mark = self.regs.mark();
@@ -169,10 +169,10 @@ impl<'a> Lower<'_, 'a> {
         self.target_reg(dest)
     }
 
-    /// The places of `targets` that a value reads, as bits.
+    /// Returns the places of `targets` that a value reads, as bits.
     fn places_read(&self, value: &Node<'a>, targets: &[Place]) -> u128 {
         let mut mask = 0;
-        // Further ones have no bit, and count as read in any case.
+        // Targets beyond the bits always count as read.
         let targets = &targets[..targets.len().min(u128::BITS as usize)];
         let mut read = 0;
         let visited = locals_read(value, &mut |local| {
@@ -182,7 +182,7 @@ impl<'a> Lower<'_, 'a> {
                 mask |= 1_u128.checked_shl(i as u32).unwrap_or(0);
             }
         });
-        // Where it cannot be paid, nothing comes of the code.
+        // Unpaid code is never used.
         let _ = self.module.meter.pay(visited + read * targets.len() / 4);
         mask
     }
@@ -241,7 +241,7 @@ impl<'a> Lower<'_, 'a> {
         self.code.bind(end);
     }
 
-    /// When registers are short, the iteration waits in wide slots while the body runs.
+    /// Runs the loop with the iterator in wide slots while the body runs, if registers are short.
     fn each_in_slots(&mut self, local: LocalId, coll: &Node<'a>, body: &'a [Node<'a>]) {
         let slots = [self.regs.alloc_wide(), self.regs.alloc_wide()];
         let item = self.regs.alloc_wide();
@@ -304,8 +304,7 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// Whether the value is one instruction over operands computed before it, so that its result may
-/// replace one of them.
+/// True if the value is one instruction over operands computed before it, so that its result may replace one of them.
 pub(super) fn writes_last(node: &Node<'_>) -> bool {
     let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) = node.kind else {
         return matches!(node.kind, Kind::Name(_));

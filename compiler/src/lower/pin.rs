@@ -1,4 +1,4 @@
-//! Constants a loop reads every time round stay in registers while it runs.
+//! Pinning: constants that a loop reads in every iteration stay in registers while it runs.
 
 use super::inline::small_addend;
 use super::{Dest, Lower};
@@ -6,12 +6,11 @@ use crate::opt::fits_jump;
 use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::Inline;
 
-/// Constants one loop keeps at most.
+/// Maximum constants pinned by one loop.
 const MOST: usize = 8;
 
 impl<'a> Lower<'_, 'a> {
-    /// Loads the constants that instructions of a loop body read. Gives what [`unpin`](Self::unpin)
-    /// wants to know.
+    /// Loads the constants that instructions of a loop body read. Returns the argument for [`unpin`](Self::unpin).
     pub(super) fn pin(&mut self, body: &'a [Node<'a>]) -> usize {
         let outer = self.pins.len();
         let mut found: Vec<Constant<'a>> = Vec::new();
@@ -22,7 +21,7 @@ impl<'a> Lower<'_, 'a> {
                     found.push(*constant);
                 }
             });
-            // A loop inside a loop is looked through for both.
+            // A loop inside a loop is searched for both.
             if !self.module.meter.pay(2 * visited) {
                 return outer;
             }
@@ -37,19 +36,18 @@ impl<'a> Lower<'_, 'a> {
         outer
     }
 
-    /// Ends what [`pin`](Self::pin) began; the registers are the scope's to give back.
+    /// Ends a [`pin`](Self::pin); the registers belong to the scope.
     pub(super) fn unpin(&mut self, outer: usize) {
         self.pins.truncate(outer);
     }
 
-    /// The register that holds a constant, if a loop keeps it.
+    /// Returns the register that holds a constant, if a loop pins it.
     pub(super) fn pinned(&self, constant: &Constant<'a>) -> Option<u8> {
         self.pins.iter().find(|(known, _)| same(known, constant)).map(|(_, reg)| *reg)
     }
 }
 
-/// Whether two constants are the same value, of the kinds that are kept: not by `==`, which has 0.0 equal
-/// to -0.0.
+/// True if two constants are the same value, of a kind that is pinned. `==` would not do, since 0.0 equals -0.0.
 fn same(a: &Constant<'_>, b: &Constant<'_>) -> bool {
     match (a, b) {
         (Constant::Int(a), Constant::Int(b)) => a == b,
@@ -59,8 +57,8 @@ fn same(a: &Constant<'_>, b: &Constant<'_>) -> bool {
     }
 }
 
-/// Calls `visit` with the constants that instructions take from a register. What a closure reads, it reads
-/// in its own registers. Gives how many nodes were looked at.
+/// Calls `visit` with the constants that instructions take from a register. A closure reads its constants in its
+/// own registers. Returns the number of nodes visited.
 fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) -> usize {
     let mut visited = 1;
     node.for_each_child(|child| visited += operands(child, visit));
@@ -78,7 +76,7 @@ fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) -> usize
     visited
 }
 
-/// Whether the constant in this place is read from a register, not kept in the instruction.
+/// True if the constant in this place is read from a register, not kept in the instruction.
 fn takes_register(inline: Inline, n: usize, i: usize, arg: &Node<'_>) -> bool {
     match inline {
         Inline::Add | Inline::Sub => n >= 2 && small_addend(inline, arg).is_none(),

@@ -1,9 +1,9 @@
-//! Which locals an expression reads: what may not be overwritten before it is computed.
+//! Locals read by an expression, which must not be overwritten before it is computed.
 
 use crate::resolved::{Kind, LocalId, Name, Node};
 
-/// Calls `visit` with every local of this function that `node` may read, captures of closures made
-/// in it included. Gives how many nodes were looked at.
+/// Calls `visit` with every local of this function that `node` may read, captures of its closures included. Returns
+/// the number of nodes visited.
 pub(super) fn locals_read(node: &Node<'_>, visit: &mut impl FnMut(LocalId)) -> usize {
     let mut visited = 1;
     match node.kind {

@@ -1,19 +1,19 @@
-//! Registers and wide slots as stacks.
+//! Allocation of registers and wide slots as stacks.
 //!
-//! What stays taken while other expressions are lowered is kept low: locals take registers below
-//! [`LOCALS`], intermediate values below [`HELD`]; everything above goes to wide slots. So at any
-//! point at least 100 registers are free, room for one call with the most arguments.
+//! Few registers stay taken while other expressions are lowered: locals take registers below [`LOCALS`], intermediate
+//! values below [`HELD`]; everything above goes to wide slots. So at any point at least 100 registers are free, enough
+//! for one call with the most arguments.
 
-/// Locals take registers while fewer than this are taken.
+/// Bound below which locals take registers.
 const LOCALS: u16 = 110;
 
-/// Intermediate values stay in registers while fewer than this are taken.
+/// Bound below which intermediate values stay in registers.
 const HELD: u16 = 140;
 
-/// The first wide slot.
+/// Number of the first wide slot.
 const WIDE: u32 = 256;
 
-/// Where a local lives.
+/// The place of a local.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     /// Not bound yet.
@@ -24,14 +24,14 @@ pub(super) enum Place {
     Wide(u16),
 }
 
-/// How much is taken; see [`Registers::release`].
+/// A state of the allocation; see [`Registers::release`].
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     regs: u16,
     wide: u32,
 }
 
-/// What one function body uses.
+/// Registers and wide slots used by one function body.
 pub(super) struct Registers {
     next: u16,
     most: u16,
@@ -40,13 +40,13 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// With the first `taken` registers in use.
+    /// Makes the allocation with the first `taken` registers in use.
     pub(super) fn new(taken: usize) -> Registers {
         let taken = taken as u16;
         Registers { next: taken, most: taken, next_wide: WIDE, most_wide: WIDE }
     }
 
-    /// The next free register, not taken.
+    /// Returns the next free register without taking it.
     pub(super) fn peek(&self) -> u8 {
         self.next.min(255) as u8
     }
@@ -81,33 +81,33 @@ impl Registers {
         if self.next < LOCALS { Place::Reg(self.alloc()) } else { Place::Wide(self.alloc_wide()) }
     }
 
-    /// Whether a local would get a register.
+    /// True if a local would get a register.
     pub(super) fn has_local(&self) -> bool {
         self.next < LOCALS
     }
 
-    /// Whether `n` more locals would get registers.
+    /// True if `n` more locals would get registers.
     pub(super) fn has_local_for(&self, n: usize) -> bool {
         usize::from(self.next) + n < usize::from(LOCALS)
     }
 
-    /// Whether `n` more values may stay in registers while others are computed.
+    /// True if `n` more values may stay in registers while others are computed.
     pub(super) fn can_hold(&self, n: usize) -> bool {
         usize::from(self.next) + n <= usize::from(HELD)
     }
 
-    /// What is taken now.
+    /// Returns the current state, for [`release`](Self::release).
     pub(super) fn mark(&self) -> Mark {
         Mark { regs: self.next, wide: self.next_wide }
     }
 
-    /// Gives back everything taken since `mark`.
+    /// Releases everything taken since `mark`.
     pub(super) fn release(&mut self, mark: Mark) {
         self.next = mark.regs;
         self.next_wide = mark.wide;
     }
 
-    /// Gives back `reg` if it is the one taken last.
+    /// Releases `reg` if it was taken last.
     pub(super) fn give_back(&mut self, reg: u8) {
         if self.next == u16::from(reg) + 1 {
             self.next = u16::from(reg);
@@ -120,7 +120,7 @@ impl Registers {
         self.most = self.most.max(self.next);
     }
 
-    /// Registers and wide slots used at most, and whether that fits the format.
+    /// Returns the maximum registers and wide slots used, and true if they fit the format.
     pub(super) fn used(&self) -> (u16, bool) {
         if self.most_wide == WIDE {
             return (self.most, self.most <= 256);

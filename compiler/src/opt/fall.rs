@@ -1,9 +1,9 @@
-//! A block that only follows a conditional jump is paid for by that jump.
+//! Pass that lets a conditional jump pay for the block that only follows it.
 
 use crate::emit::Draft;
 use ptc_bytecode::Op;
 
-/// Moves the price of such blocks into the jump before them, where it fits, and drops their `Enter`.
+/// Moves the price of such blocks into the jump before them, if it fits, and drops their `Enter`.
 pub(crate) fn run(draft: &mut Draft, dropped: &mut [bool]) {
     for at in &draft.falls {
         let at = *at as usize;

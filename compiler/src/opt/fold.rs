@@ -1,7 +1,7 @@
 //! Values known before the run: arithmetic and comparisons of literals, constant collections.
 //!
-//! Only calls that lowering turns into instructions are folded. A native charges for its work while
-//! it runs, so leaving one out would change what a program costs.
+//! Only calls that lowering turns into instructions are folded. A native charges for its work while it runs, so leaving
+//! one out would change a program's cost.
 
 use crate::meter::Meter;
 use crate::resolved::{Constant, Kind, Name, Node};
@@ -15,7 +15,7 @@ pub(crate) enum Folded<'a> {
     Data(Datum),
 }
 
-/// The value of a call of literals, if it can be known.
+/// Returns the value of a call of literals, if it can be known.
 pub(crate) fn fold<'a>(node: &Node<'a>, meter: &Meter<'_>) -> Option<Folded<'a>> {
     match node.kind {
         Kind::Call(..) => value(node, meter).map(Folded::Scalar),
@@ -23,12 +23,13 @@ pub(crate) fn fold<'a>(node: &Node<'a>, meter: &Meter<'_>) -> Option<Folded<'a>>
     }
 }
 
-/// Whether a test is known to be true or false.
+/// Returns the truth of a test, if it is known.
 pub(crate) fn known_truth(test: &Node<'_>, meter: &Meter<'_>) -> Option<bool> {
     value(test, meter).map(|constant| constant.is_truthy())
 }
 
-/// A call inside a call is looked at again for each call around it, so every look is paid for.
+/// Evaluates a node of literals. A call inside a call is evaluated again for each enclosing call, so every
+/// evaluation is paid for.
 fn value<'a>(node: &Node<'a>, meter: &Meter<'_>) -> Option<Constant<'a>> {
     if !meter.pay(1) {
         return None;
@@ -40,7 +41,7 @@ fn value<'a>(node: &Node<'a>, meter: &Meter<'_>) -> Option<Constant<'a>> {
             match args {
                 [a] => unary(inline, value(a, meter)?),
                 [a, b] => binary(inline, value(a, meter)?, value(b, meter)?),
-                // Longer sums are only instructions when the rest is literal.
+                // Longer sums are only instructions if the rest is literal.
                 [a, b, rest @ ..] if matches!(inline, Inline::Add | Inline::Sub | Inline::Mul) => {
                     let first = binary(inline, value(a, meter)?, value(b, meter)?)?;
                     rest.iter().try_fold(first, |sum, node| match node.kind {
@@ -87,15 +88,15 @@ fn binary<'a>(inline: Inline, a: Constant<'a>, b: Constant<'a>) -> Option<Consta
     }
 }
 
-/// A collection literal as data, if everything in it is a literal.
+/// Returns a collection literal as data, if all its parts are literals.
 pub(crate) fn constant_collection(node: &Node<'_>, meter: &Meter<'_>) -> Option<Datum> {
-    // Looked through first: most literals hold something that is not known, and their data would be made for nothing.
+    // Checked first: most literals hold a part that is not known, and their data would be made for nothing.
     let mut nodes = Vec::with_capacity(size(node, meter)?);
     push(node, &mut nodes);
     Datum::new(nodes)
 }
 
-/// How many nodes of data a literal is at least, if everything in it is a literal.
+/// Returns the minimum number of data nodes of a literal, if all its parts are literals.
 fn size(node: &Node<'_>, meter: &Meter<'_>) -> Option<usize> {
     if !meter.pay(1) {
         return None;
@@ -115,7 +116,7 @@ fn push(node: &Node<'_>, out: &mut Vec<DatumNode>) {
         Kind::Vector(items) => (items, DatumNode::Vector),
         Kind::Map(items) => (items, |n| DatumNode::Map(n / 2)),
         Kind::Set(items) => (items, DatumNode::Set),
-        // Sizes are asked for first, and this has none.
+        // Sizes are computed first, and this has none.
         _ => return,
     };
     items.iter().for_each(|item| push(item, out));

@@ -1,4 +1,4 @@
-//! A comparison and the jump on its result, in one instruction.
+//! Fusion of a comparison and the jump on its result into one instruction.
 
 use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::{Inline, Op};
@@ -6,14 +6,14 @@ use ptc_bytecode::{Inline, Op};
 /// A test that can be one jump.
 pub(crate) struct Fused<'a> {
     inline: Inline,
-    /// The operands as written.
+    /// First operand as written.
     pub(crate) a: &'a Node<'a>,
     pub(crate) b: &'a Node<'a>,
     /// The other operand, if one is a small integer that fits a jump.
     pub(crate) small: Option<(&'a Node<'a>, i8)>,
 }
 
-/// The jump that goes on where `test` holds, if there is one.
+/// Returns the jump that falls through where `test` holds, if there is one.
 pub(crate) fn fuse<'a>(test: &Node<'a>) -> Option<Fused<'a>> {
     let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, [a, b]) = test.kind else {
         return None;
@@ -23,14 +23,14 @@ pub(crate) fn fuse<'a>(test: &Node<'a>) -> Option<Fused<'a>> {
         _ => return None,
     };
     let small = match inline {
-        // `a <= 3` is not `a < 4` when `a` may be a float.
+        // `a <= 3` is not `a < 4` if `a` may be a float.
         Inline::LessEq | Inline::GreaterEq => None,
         _ => small_int(b).map(|imm| (a, imm)).or_else(|| small_int(a).map(|imm| (b, imm))),
     };
     Some(Fused { inline, a, b, small })
 }
 
-/// Whether a jump can hold this operand itself.
+/// True if a jump can hold this operand itself.
 pub(crate) fn fits_jump(node: &Node<'_>) -> bool {
     small_int(node).is_some()
 }
@@ -43,7 +43,7 @@ fn small_int(node: &Node<'_>) -> Option<i8> {
 }
 
 impl Fused<'_> {
-    /// The jump over two registers.
+    /// Returns the jump over two registers.
     pub(crate) fn with_regs(&self, a: u8, b: u8) -> Op {
         let (fuel, to) = (0, 0);
         match self.inline {
@@ -55,7 +55,7 @@ impl Fused<'_> {
         }
     }
 
-    /// The jump over a register and the small integer.
+    /// Returns the jump over a register and the small integer.
     pub(crate) fn with_int(&self, a: u8, imm: i8) -> Op {
         let (fuel, to) = (0, 0);
         let is_second = small_int(self.b).is_some();

@@ -1,4 +1,4 @@
-//! Every rule of the reader.
+//! Tests of every rule of the reader.
 
 use super::parse;
 use bumpalo::Bump;
@@ -20,7 +20,7 @@ fn check(source: &str, expect: &str) {
     assert_eq!(read(source).as_deref(), Ok(expect), "{source}");
 }
 
-/// Checks that there is one error, its message and its hint.
+/// Checks that there is exactly one error, its message and its hint.
 #[track_caller]
 fn refuse(source: &str, message: &str, hint: &str) {
     let errors = read(source).expect_err(source);
@@ -268,7 +268,7 @@ fn nesting_is_limited() {
         let errors = read(&source).unwrap_err();
         assert!(errors[0].message.contains("(limits.nesting)"), "{errors:?}");
     }
-    // Depth is given back: a long flat program is fine.
+    // Depth is released: a long flat program is fine.
     assert!(read(&"('(a) '[b] 'c #_d e) ".repeat(1000)).is_ok());
     assert!(read(&"^a ".repeat(100_000)).is_ok());
     assert!(read(&")".repeat(1_000_000)).is_ok());
@@ -294,7 +294,7 @@ fn names_are_limited() {
     assert_eq!(read(&many).unwrap_err()[0].code.reason(), "symbol_limit_exceeded");
 }
 
-/// Text out of pieces that matter to the reader, so that random tests reach the odd corners.
+/// Generates text of tokens that matter to the reader, so that random tests reach rare cases.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "(", ")", "[", "]", "{", "}", "#{", "#(", "#_", "#'", "'", "^", "`", "~", "~@", "@", "#", "##",
@@ -326,7 +326,7 @@ proptest! {
     }
 }
 
-/// The marked text and the message of every warning.
+/// Returns the marked text and the message of every warning.
 fn warned(source: &str) -> Vec<(String, String)> {
     let (arena, limits) = (Bump::new(), Limits::default());
     let mut warnings = Vec::new();
@@ -349,10 +349,10 @@ fn surplus_closers_are_warned_of() {
     assert_eq!(warned(") 1 ) 2"), [one(")"), one(")")]);
     let several = "these brackets close nothing, so they were skipped".to_string();
     assert_eq!(warned("(+ 1 2)))\n ; end\n ]"), [("))\n ; end\n ]".to_string(), several)]);
-    // Where a bracket inside a form is wrong, that is an error, and no warning besides.
+    // A wrong bracket inside a form is an error, without a warning besides.
     assert!(warned("(+ 1 [2)").is_empty());
     assert!(warned("(+ 1 2) ; )\n\")\" \\)").is_empty());
-    // An error does not hide it: it may be the cause.
+    // An error does not hide the warning: it may be the cause.
     assert_eq!(warned("1) (+ 1"), [one(")")]);
     assert_eq!(warned(&"1)".repeat(1000)).len(), 100);
     assert_eq!(warned(&")".repeat(1000)).len(), 1);

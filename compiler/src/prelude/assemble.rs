@@ -1,4 +1,4 @@
-//! Compiled namespaces → the parts of a prelude file: one artifact, the facts on each export, and the
+//! Assembly of compiled namespaces into the parts of a prelude file: one artifact, the facts on each export, and the
 //! text of each definition that may be shown.
 
 use super::parts::{CompiledDefinition, CompiledNamespace, Namespaces, PreludeError};
@@ -12,39 +12,39 @@ use ptc_bytecode::{
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One source, compiled, with the values of its constants.
+/// One compiled source, with the values of its constants.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     source: String,
     source_hash: [u8; 32],
     namespaces: Namespaces,
-    /// The constants that are data, by `ns/name`.
+    /// Constants that are data, by `ns/name`.
     known: BTreeMap<String, Datum>,
-    /// What each definition names of its own namespace.
+    /// Names of its own namespace that each definition uses.
     mentions: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Compiled {
-    /// What [`compile`](super::compile) made of `source`, before any constant was known. A source with
-    /// constants then needs [`Compiled::with_constants`].
+    /// Makes it from the result of [`compile`](super::compile) on `source` before any constant is known. A source
+    /// with constants then needs [`Compiled::with_constants`].
     pub fn new(source: &str, namespaces: Namespaces) -> Compiled {
         let mentions = namespaces.0.iter().flat_map(mentions).collect();
         let source_hash = Sha256::digest(source.as_bytes()).into();
         Compiled { source: source.to_string(), source_hash, namespaces, known: BTreeMap::new(), mentions }
     }
 
-    /// The same source compiled with the values of its constants.
+    /// Replaces it by the source compiled with the values of its constants.
     #[must_use]
     pub fn with_constants(self, namespaces: Namespaces, known: BTreeMap<String, Datum>) -> Compiled {
         Compiled { namespaces, known, ..self }
     }
 
-    /// Its namespaces, in the order of the source.
+    /// Returns its namespaces, in the order of the source.
     pub fn namespaces(&self) -> &[CompiledNamespace] {
         &self.namespaces.0
     }
 
-    /// What other sources may use of it.
+    /// Returns the exports that other sources may use.
     pub fn interface(&self) -> Interface {
         let parts = self.namespaces.0.iter().map(|namespace| uses::interface_of(namespace, &self.known));
         parts.fold(Interface::default(), |all, part| all.beside(&part))
@@ -55,7 +55,7 @@ impl Compiled {
         self.known.contains_key(reference)
     }
 
-    /// The namespaces it declares, sorted.
+    /// Returns the namespaces it declares, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.namespaces.0.iter().map(|n| n.record.name.clone()).collect();
         names.sort_unstable();
@@ -63,8 +63,8 @@ impl Compiled {
     }
 }
 
-/// The file of compiled sources, its hashes not yet filled in. `components` describes the sources if
-/// there are several, `used` what they were compiled with.
+/// Builds the file of compiled sources, without its hashes. `components` describes the sources if there are
+/// several, `used` the preludes they were compiled with.
 ///
 /// ```
 /// use ptc_compiler::prelude::{Compiled, compile, file_of};
@@ -150,13 +150,13 @@ pub fn file_of(
     Ok(PreludeFile { manifest, artifact, sources, rendered, returns })
 }
 
-/// The definitions of a namespace with those each names.
+/// Returns the definitions of a namespace with the ones that each names.
 fn mentions(namespace: &CompiledNamespace) -> Vec<(String, BTreeSet<String>)> {
     let definitions = &namespace.definitions;
     let is_own = |id: u32| (id as usize) < definitions.len();
     let mut reach = Reach::of(&namespace.artifact);
     let mut named = |i: usize| -> BTreeSet<String> {
-        // The function and the closures inside it, then what those make.
+        // The function and the closures inside it, then the functions those make.
         let inside = reach.functions([i as u32], |id| !is_own(id)).unwrap_or_default();
         let mut found = BTreeSet::new();
         for id in inside {
@@ -192,12 +192,12 @@ fn too_tangled() -> PreludeError {
     ))
 }
 
-/// What is known of the definitions of one namespace.
+/// Facts on the definitions of one namespace.
 struct Facts<'a> {
     namespace: &'a CompiledNamespace,
     source: &'a Compiled,
     reach: Reach,
-    /// The helpers that public definitions lead to.
+    /// Helpers that public definitions lead to.
     helpers: BTreeSet<usize>,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Facts<'a> {
         Facts { namespace, source, reach: Reach::of(&namespace.artifact), helpers: BTreeSet::new() }
     }
 
-    /// The record of a public definition, and what it calls that is not known to be pure.
+    /// Returns the record of a public definition, and its callees that are not known to be pure.
     fn export(
         &mut self,
         i: usize,
@@ -233,7 +233,7 @@ impl<'a> Facts<'a> {
         let called = all.tools.iter().map(|name| format!("tool/{name}"));
         let used = all.uses.iter().filter(|name| !pure.contains(&***name)).map(|name| name.to_string());
         let impure: Vec<String> = called.chain(used).collect();
-        // What tools do is known where they are: here only that none is reached.
+        // Effects of tools are known later; here, only their absence is certain.
         let inferred = if impure.is_empty() { Effects::Pure } else { Effects::Unknown };
         let texts = |names: BTreeSet<Box<str>>| names.into_iter().map(String::from).collect();
         let record = ExportRecord {
@@ -255,7 +255,7 @@ impl<'a> Facts<'a> {
 
     fn find_helpers(&mut self) -> Option<()> {
         let definitions = &self.namespace.definitions;
-        // What a constant of data was made with is not in the artifact.
+        // The code that made a constant of data is not in the artifact.
         let is_root = |d: &CompiledDefinition| !d.private && !self.source.known.contains_key(&d.reference);
         let roots = definitions.iter().enumerate().filter(|(_, d)| is_root(d)).map(|(i, _)| i as u32);
         let reached = self.reach.functions(roots, |_| true)?;
@@ -264,7 +264,7 @@ impl<'a> Facts<'a> {
         Some(())
     }
 
-    /// The text of a definition: what it is, what it names, and the form itself.
+    /// Formats the text of a definition: its kind, the names it uses, and the form itself.
     fn text(&self, i: usize, record: Option<&ExportRecord>) -> String {
         let definition = &self.namespace.definitions[i];
         let mut head = texts::heading(definition, record);

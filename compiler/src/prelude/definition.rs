@@ -1,4 +1,4 @@
-//! `def`, `defn` and `defn-` at the top level of a prelude.
+//! Reader of `def`, `defn` and `defn-` at the top level of a prelude.
 
 use super::parts::{CompiledDefinition, Metadata, PreludeError};
 use super::{metadata, render};
@@ -8,7 +8,7 @@ use crate::resolve::Definition;
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic, Returns, is_definition_name};
 
-/// A definition as it was read.
+/// A definition as read.
 pub(super) struct Read<'a> {
     pub name: &'a str,
     pub reference: &'a str,
@@ -19,7 +19,7 @@ pub(super) struct Read<'a> {
     doc: Option<&'a str>,
     metadata: Metadata,
     params: Vec<Vec<String>>,
-    /// Of a constant.
+    /// Value form of a constant.
     value: Option<Form<'a>>,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn read<'a>(
     Ok(read)
 }
 
-/// Parameters as they are shown: names as they are, patterns by their place.
+/// Formats parameters for display: plain names as they are, patterns by their position.
 fn shown(params: &[Form<'_>]) -> Vec<String> {
     let mut place = 0;
     let show = |param: &Form<'_>| match param.as_symbol() {
@@ -136,7 +136,7 @@ fn shown(params: &[Form<'_>]) -> Vec<String> {
     params.iter().map(show).collect()
 }
 
-/// Whether a prelude may define this name: no qualified name, no form that no definition replaces.
+/// True if a prelude may define this name: unqualified, and no form that cannot be redefined.
 fn is_definable(name: &str) -> bool {
     let is_special = expand::is_form_name(name) && !expand::is_shadowable(name);
     is_definition_name(name) && !is_special

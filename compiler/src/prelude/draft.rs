@@ -1,4 +1,4 @@
-//! The forms of a prelude's source, sorted into namespaces.
+//! Sorting of a prelude's forms into namespaces.
 
 use super::parts::PreludeError;
 use super::{definition, header, metadata};
@@ -7,7 +7,7 @@ use crate::parse::ReadText;
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic};
 
-/// A namespace as it was read.
+/// A namespace as read.
 pub(super) struct Draft<'a> {
     pub header: header::Header<'a>,
     pub definitions: Vec<definition::Read<'a>>,
@@ -18,7 +18,7 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let mut end = 0;
     for form in text.forms {
-        // `^:private (defn f …)` marks the form, not what it defines: nothing would be private.
+        // `^:private (defn f …)` marks the form, not the definition: nothing would be private.
         if let Some(stray) = metadata::between(&text.metadata, end, form.span.start).first() {
             return Err(PreludeError::new(
                 Diagnostic::error(
@@ -73,8 +73,11 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
                     "only ns, def, defn and defn- may stand at the top level of a prelude, but found {}",
                     form.brief()
                 );
-                let problem = Diagnostic::error(Code::CompileError, form.span, message)
-                    .hint("put it into a function: (defn f [] …)");
+                let hint = match crate::testing::usage(head) {
+                    Some(_) => crate::suggest::TESTS,
+                    None => "put it into a function: (defn f [] …)",
+                };
+                let problem = Diagnostic::error(Code::CompileError, form.span, message).hint(hint);
                 let error = PreludeError::new(problem);
                 return Err(match drafts.last() {
                     Some(draft) => error.in_namespace(draft.header.name),

@@ -1,4 +1,4 @@
-//! `(ns name "doc" {meta})`.
+//! Reader of `(ns name "doc" {meta})`.
 
 use super::metadata;
 use super::parts::PreludeError;
@@ -23,7 +23,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The namespaces that its `(:require …)` names, those of the language included.
+    /// Returns the namespaces that its `(:require …)` names, those of the language included.
     pub fn required(&self) -> impl Iterator<Item = &'a str> {
         self.requires.iter().filter_map(|spec| match spec.kind {
             FormKind::Symbol(name) => Some(name),

@@ -1,16 +1,17 @@
-//! `{:visibility :prompt :requires ["tool:x"] …}` behind an `ns` or a definition, and `^:private` before its name.
+//! Reader of metadata: `{:visibility :prompt :requires ["tool:x"] …}` behind an `ns` or a definition, and `^:private`
+//! before its name.
 //!
-//! Metadata decides what is shown and what is private, so nothing of it is passed over in silence: an unknown key or
-//! value is an error that names the right one.
+//! Metadata decides visibility and privacy, so none of it is silently ignored: an unknown key or value is an error that
+//! names the right one.
 
 use super::parts::{Metadata, PreludeError};
 use crate::form::{Form, FormKind};
 use crate::suggest::nearest;
 use ptc_bytecode::{Code, Diagnostic, Effects, Visibility};
 
-/// Keys of a definition.
+/// Metadata keys of a definition.
 const OF_DEFINITION: &[&str] = &["visibility", "requires", "provider-ref", "effect", "private"];
-/// Keys of a namespace.
+/// Metadata keys of a namespace.
 const OF_NAMESPACE: &[&str] = &["visibility"];
 
 /// Effects as metadata spells them.
@@ -39,7 +40,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("none", "pure"),
 ];
 
-/// Adds what one piece of metadata says of a definition.
+/// Adds the facts of one piece of metadata to a definition.
 pub(super) fn of_definition(meta: &Form<'_>, found: &mut Metadata) -> Result<(), PreludeError> {
     for (key, value) in entries(meta)? {
         match key.name {
@@ -54,7 +55,7 @@ pub(super) fn of_definition(meta: &Form<'_>, found: &mut Metadata) -> Result<(),
     Ok(())
 }
 
-/// The default visibility that one piece of metadata gives a namespace.
+/// Returns the default visibility that one piece of metadata gives a namespace.
 pub(super) fn of_namespace(meta: &Form<'_>) -> Result<Option<Visibility>, PreludeError> {
     let mut found = None;
     for (key, value) in entries(meta)? {
@@ -66,13 +67,13 @@ pub(super) fn of_namespace(meta: &Form<'_>) -> Result<Option<Visibility>, Prelud
     Ok(found)
 }
 
-/// Pieces of metadata that stand before a name: those that end between `from` and `to`. `all` is in the order of the
-/// text.
+/// Returns the pieces of metadata before a name: those that end between `from` and `to`. `all` is in the order of
+/// the text.
 pub(super) fn between<'a, 'f>(all: &'f [Form<'a>], from: u32, to: u32) -> Vec<&'f Form<'a>> {
     let first = all.partition_point(|meta| meta.span.end <= from);
     let behind = all.partition_point(|meta| meta.span.end <= to).max(first);
     let mut found: Vec<&Form<'a>> = Vec::new();
-    // From the back: what stands inside of other metadata ends before that does, and is a part of it.
+    // From the back: nested metadata ends before the enclosing one, and is part of it.
     for meta in all[first..behind].iter().rev() {
         if found.last().is_none_or(|last| meta.span.end <= last.span.start) {
             found.push(meta);
@@ -82,13 +83,13 @@ pub(super) fn between<'a, 'f>(all: &'f [Form<'a>], from: u32, to: u32) -> Vec<&'
     found
 }
 
-/// A key and where it stands.
+/// A key and its form.
 struct Key<'f, 'a> {
     name: &'a str,
     form: &'f Form<'a>,
 }
 
-/// The value of `^:private`, which stands for `^{:private true}`.
+/// The value of `^:private`, which is short for `^{:private true}`.
 const TRUE: Form<'static> =
     Form { span: ptc_bytecode::Span { start: 0, end: 0 }, kind: FormKind::Bool(true) };
 

@@ -1,4 +1,4 @@
-//! Namespaces of a prelude as they are compiled, and why a source is none.
+//! Parts of a compiled prelude: its namespaces and definitions, and the errors of a source.
 
 use ptc_bytecode::{Artifact, Code, Diagnostic, Effects, NamespaceRecord, Returns, Span, Visibility};
 
@@ -6,94 +6,94 @@ use ptc_bytecode::{Artifact, Code, Diagnostic, Effects, NamespaceRecord, Returns
 #[derive(Clone, Debug)]
 pub struct Namespaces(pub Vec<CompiledNamespace>);
 
-/// One namespace.
+/// One compiled namespace.
 #[derive(Clone, Debug)]
 pub struct CompiledNamespace {
-    /// Name, doc, default visibility.
+    /// Name, doc and default visibility.
     pub record: NamespaceRecord,
-    /// Its definitions, in the order of the source.
+    /// Definitions, in the order of the source.
     pub definitions: Vec<CompiledDefinition>,
-    /// Definition `i` is function `i`.
+    /// Code, in which definition `i` is function `i`.
     pub artifact: Artifact,
 }
 
-/// One definition.
+/// One compiled definition.
 #[derive(Clone, Debug)]
 pub struct CompiledDefinition {
-    /// Its name in the namespace.
+    /// Name within the namespace.
     pub name: String,
-    /// `ns/name`.
+    /// Qualified name, `ns/name`.
     pub reference: String,
-    /// True if it is for its namespace only: `defn-` or `^:private`.
+    /// True if only its namespace may use it: `defn-` or `^:private`.
     pub private: bool,
-    /// Whether it is a constant.
+    /// True for a constant.
     pub constant: bool,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<String>,
-    /// What it says of itself.
+    /// Metadata of the definition.
     pub metadata: Metadata,
     /// Parameters of each arity as they are shown.
     pub params: Vec<Vec<String>>,
-    /// The definition as `source` shows it.
+    /// Text of the definition as `source` prints it.
     pub rendered: String,
-    /// Where it stands.
+    /// Place in the source.
     pub span: Span,
-    /// What it gives back, as far as its text tells.
+    /// Return value, as far as its text tells.
     pub returns: Returns,
 }
 
-/// What a definition says of itself.
+/// The metadata of a definition.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Metadata {
-    /// `:visibility`
+    /// Value of `:visibility`.
     pub visibility: Option<Visibility>,
-    /// `:requires`
+    /// Value of `:requires`.
     pub requires: Vec<String>,
-    /// `:provider-ref`
+    /// Value of `:provider-ref`.
     pub provider_ref: Option<String>,
-    /// `:effect`
+    /// Value of `:effect`.
     pub effect: Option<Effects>,
-    /// `:private`
+    /// Value of `:private`.
     pub private: bool,
 }
 
-/// Why a source is no prelude.
+/// The errors of a source that is not a valid prelude.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PreludeError {
-    /// What is wrong; the first is the most telling.
+    /// Errors, the most useful first.
     pub diagnostics: Vec<Diagnostic>,
-    /// The namespace it is in, when known.
+    /// Namespace of the error, when known.
     pub namespace: Option<String>,
-    /// The definition it is in, as `ns/name`, when known.
+    /// Definition of the error as `ns/name`, when known.
     pub reference: Option<String>,
-    /// The limit that ended compiling: `CompileTimeout`, `CompileFuelExceeded` or `CompileMemoryExceeded`.
+    /// Limit that ended compiling: `CompileTimeout`, `CompileFuelExceeded` or `CompileMemoryExceeded`.
     pub limit: Option<Code>,
 }
 
 impl PreludeError {
-    /// An error that belongs to no definition.
+    /// Makes an error that belongs to no definition.
     pub fn new(diagnostic: Diagnostic) -> PreludeError {
         PreludeError { diagnostics: vec![diagnostic], namespace: None, reference: None, limit: None }
     }
 
-    /// An error in a definition.
+    /// Makes an error in a definition.
     pub fn of(reference: &str, diagnostic: Diagnostic) -> PreludeError {
         let namespace = reference.split_once('/').map(|(namespace, _)| namespace.to_string());
         let reference = Some(reference.to_string());
         PreludeError { diagnostics: vec![diagnostic], namespace, reference, limit: None }
     }
 
-    /// The first diagnostic.
+    /// Returns the first diagnostic.
     pub fn diagnostic(&self) -> &Diagnostic {
         &self.diagnostics[0]
     }
 
-    /// Its stable reason, such as `duplicate_ref`.
+    /// Returns its stable reason, such as `duplicate_ref`.
     pub fn reason(&self) -> &'static str {
         self.diagnostic().code.reason()
     }
 
-    /// Its first line.
+    /// Returns its first line.
     pub fn message(&self) -> &str {
         &self.diagnostic().message
     }
@@ -112,7 +112,7 @@ impl std::fmt::Display for PreludeError {
 
 impl std::error::Error for PreludeError {}
 
-/// A prelude that was given up, in the terms of preludes: the limit that ended it stays known.
+/// Converts the error of a compilation that was given up; keeps the limit that ended it.
 #[cold]
 pub fn unfinished(mut problem: Diagnostic) -> PreludeError {
     let limit = Some(problem.code).filter(|code| is_limit(*code));
@@ -124,7 +124,7 @@ pub(super) fn is_limit(code: Code) -> bool {
     matches!(code, Code::CompileTimeout | Code::CompileMemoryExceeded | Code::CompileFuelExceeded)
 }
 
-/// Errors of the reader, in the terms of preludes.
+/// Converts errors of the reader.
 #[cold]
 pub(super) fn unreadable(mut diagnostics: Vec<Diagnostic>) -> PreludeError {
     let limit = diagnostics.iter().map(|diagnostic| diagnostic.code).find(|code| is_limit(*code));

@@ -1,18 +1,18 @@
-//! Definitions as `source` shows them: comments and layout are lost, everything else reads back.
+//! Printer of definitions for `source`: comments and layout are lost, everything else reads back.
 
 use crate::form::{Form, FormKind};
 
-/// Lines longer than this are broken where a form can be.
+/// Maximum columns of a line, where a form can be broken.
 const WIDTH: usize = 80;
 
-/// A form on as many lines as it needs.
+/// Prints a form on as many lines as it needs.
 pub(super) fn pretty(form: &Form<'_>) -> String {
     let mut out = String::new();
     write(form, 0, &mut out);
     out
 }
 
-/// A definition with the metadata that stands before its name, which is no part of the tree.
+/// Prints a definition with the metadata before its name, which is not part of the tree.
 pub(super) fn with_marks(form: &Form<'_>, marks: &[Form<'_>]) -> String {
     let shown = pretty(form);
     let (Some(at), false) = (shown.find(char::is_whitespace), marks.is_empty()) else { return shown };
@@ -46,7 +46,7 @@ fn write(form: &Form<'_>, indent: usize, out: &mut String) {
     out.push_str(close);
 }
 
-/// Head and the first operand, if that is short, on one line; the rest below.
+/// Prints the head and a short first operand on one line, the rest below.
 fn list(items: &[Form<'_>], indent: usize, out: &mut String) {
     let Some((head, rest)) = items.split_first() else { return };
     write(head, indent + 1, out);

@@ -1,4 +1,4 @@
-//! Texts that `source` shows, held against the source they are said to come from.
+//! Check of the texts that `source` shows against the source they claim to come from.
 
 use super::draft::drafts;
 use super::parts::CompiledDefinition;
@@ -8,10 +8,10 @@ use bumpalo::Bump;
 use ptc_bytecode::{Effects, ExportRecord, Limits, Returns};
 use std::collections::{HashMap, HashSet};
 
-/// Begins the line on other definitions that a definition names.
+/// Start of the line that lists other definitions a definition uses.
 pub(super) const USES: &str = ";; uses ";
 
-/// The first line of a text: visibility, effect and arity of the definition. A helper has no `record`.
+/// Returns the first line of a text: visibility, effect and arity of the definition. A helper has no `record`.
 pub(super) fn heading(definition: &CompiledDefinition, record: Option<&ExportRecord>) -> String {
     let visibility = record.map_or("private", |record| record.visibility.name());
     let mut head = format!(";; {}: {visibility}", definition.reference);
@@ -28,8 +28,8 @@ pub(super) fn heading(definition: &CompiledDefinition, record: Option<&ExportRec
     head + " (effective)\n"
 }
 
-/// True if every text is what its definition in these sources looks like. The sources are read and not compiled, so
-/// nothing in them runs; the names of other definitions that a text mentions are only held against those that have one.
+/// True if every text is the one its definition in these sources would have. The sources are read and not compiled,
+/// so nothing in them runs; a list of used definitions is only checked against definitions with a text.
 ///
 /// ```
 /// use ptc_compiler::prelude::{Compiled, compile, file_of, texts_fit};
@@ -71,7 +71,7 @@ pub fn fit(sources: &[String], exports: &[ExportRecord], rendered: &[(String, St
     rendered.iter().all(|(name, text)| expected.get(name).is_some_and(|expected| expected.is(text, &shown)))
 }
 
-/// The parts of a text that are known from the source.
+/// The parts of a text that follow from the source.
 struct Expected {
     head: String,
     form: String,

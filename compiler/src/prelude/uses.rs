@@ -1,5 +1,4 @@
-//! What sources of preludes use of each other: who requires whom, in which order they are compiled, and what of each
-//! others see.
+//! Uses among sources of preludes: requirements, the order of compilation, and the interface that others see.
 
 use super::assemble::Compiled;
 use super::draft::{Draft, drafts};
@@ -16,13 +15,13 @@ use std::sync::Arc;
 /// The namespaces of a source and those of other sources that it requires, both in the order of the text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outline {
-    /// The namespaces it declares.
+    /// Namespaces it declares.
     pub declares: Vec<String>,
-    /// The namespaces it requires, without those of the language and its own.
+    /// Namespaces it requires, without those of the language and its own.
     pub requires: Vec<String>,
 }
 
-/// Reads which namespaces a source declares and requires. Nothing of it is compiled.
+/// Reads the namespaces that a source declares and requires, without compiling it.
 ///
 /// ```
 /// use ptc_compiler::{Meter, prelude::outline};
@@ -34,7 +33,7 @@ pub struct Outline {
 /// ```
 pub fn outline(source: &str, limits: &Limits, meter: &Meter<'_>) -> Result<Outline, PreludeError> {
     if source.len() as u64 > limits.source_bytes {
-        // Compiling it says so.
+        // Compiling the source reports its size.
         return Ok(Outline::default());
     }
     let arena = Bump::new();
@@ -51,7 +50,7 @@ pub fn outline(source: &str, limits: &Limits, meter: &Meter<'_>) -> Result<Outli
     Ok(Outline { declares, requires })
 }
 
-/// The order in which the namespaces of a source are compiled: those that others require first.
+/// Returns the order in which the namespaces of a source are compiled: required ones first.
 pub(super) fn order(drafts: &[Draft<'_>]) -> Result<Vec<usize>, PreludeError> {
     let places: HashMap<&str, usize> =
         drafts.iter().enumerate().map(|(i, draft)| (draft.header.name, i)).collect();
@@ -66,10 +65,11 @@ pub(super) fn order(drafts: &[Draft<'_>]) -> Result<Vec<usize>, PreludeError> {
     })
 }
 
-/// The hint for what requires itself.
+/// Hint for namespaces that require each other in a circle.
 pub const BREAK_UP: &str = "put what both need into a namespace of its own, and require that from both";
 
-/// An order in which each comes behind those it needs, else as they stand; of those that need each other, their numbers.
+/// Returns an order in which each item comes after those it needs, otherwise as given; on a circle, the numbers of
+/// its items.
 ///
 /// ```
 /// use ptc_compiler::prelude::in_order;
@@ -94,7 +94,7 @@ pub fn in_order(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
         }
     }
     let Some(stuck) = open.iter().position(|left| *left > 0) else { return Ok(order) };
-    // Each that is stuck needs one that is: whoever follows them comes to a circle.
+    // Each stuck item needs another stuck one, so following them leads to a circle.
     let mut path = vec![stuck];
     loop {
         let last = path[path.len() - 1];
@@ -106,10 +106,11 @@ pub fn in_order(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     }
 }
 
-/// Units of work to look at an export that may be required.
+/// Units of work per export that may be required.
 const COMPARED: usize = 4;
 
-/// What the definitions of a namespace can name of others: what it requires. None if that is nothing.
+/// Returns the exports that the definitions of a namespace can name, from the namespaces it requires. None if it
+/// requires none.
 pub(super) fn interface(
     draft: &Draft<'_>,
     used: &Used,
@@ -118,7 +119,7 @@ pub(super) fn interface(
     meter: &Meter<'_>,
 ) -> Result<Option<Arc<Interface>>, PreludeError> {
     let required: Vec<&str> = draft.header.required().filter(|name| namespace(name).is_none()).collect();
-    // Nothing comes of it when it cannot be paid: the next definition ends the walk.
+    // Skipped when it cannot be paid for: the next definition ends the walk.
     if required.is_empty() || !meter.pay(COMPARED * (used.interface.names().count() + compiled.len())) {
         return Ok(None);
     }
@@ -147,7 +148,7 @@ fn unknown(draft: &Draft<'_>, missing: &str, used: &Used) -> PreludeError {
     PreludeError::new(problem).in_namespace(name)
 }
 
-/// What others see of a namespace.
+/// Returns the interface of a namespace that others see.
 pub(super) fn interface_of(namespace: &CompiledNamespace, known: &BTreeMap<String, Datum>) -> Interface {
     let public = namespace.definitions.iter().filter(|definition| !definition.private);
     let exports = public.map(|definition| {
@@ -170,10 +171,10 @@ pub(super) fn interface_of(namespace: &CompiledNamespace, known: &BTreeMap<Strin
     Interface::new([&*namespace.record.name], exports)
 }
 
-/// The exports that reach no tool, those of other preludes included.
+/// Returns the exports that reach no tool, those of other preludes included.
 pub(super) fn pure_of(sources: &[Compiled], used: &Used) -> BTreeSet<String> {
     let mut pure = used.pure.clone();
-    // What stands in for a namespace of the same name has not been looked at.
+    // An older namespace of the same name says nothing about the new one.
     let own: BTreeSet<&str> =
         sources.iter().flat_map(|source| source.namespaces()).map(|space| &*space.record.name).collect();
     pure.retain(|name| name.split('/').next().is_none_or(|space| !own.contains(space)));
@@ -190,7 +191,7 @@ pub(super) fn pure_of(sources: &[Compiled], used: &Used) -> BTreeSet<String> {
             }
         }
     }
-    // Namespaces do not require each other in a circle, so each round settles one more at least.
+    // Namespaces do not require each other in a circle, so each round settles at least one more.
     loop {
         let before = open.len();
         open.retain(|(name, uses)| {

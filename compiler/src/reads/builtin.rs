@@ -1,6 +1,7 @@
-//! What builtins do with the values they are given: which of them they look up fields of, call functions with, and
-//! give back. Those that are not here give something unknown, and may call their arguments with anything.
+//! Builtins as the walk knows them: the fields they look up in arguments, the functions they call, and their results.
+//! Any other builtin gives an unknown value, and may call its arguments with anything.
 
+use super::known::{Known, Role, Uses};
 use super::value::{Combination, NIL, Name, Record, Value};
 use super::walk::{MAX_FIELDS, Values, Walk};
 use super::{Compared, Relation};
@@ -8,7 +9,7 @@ use crate::resolved::{Constant, Kind, Node};
 use ptc_bytecode::{BuiltinId, Span};
 use smallvec::SmallVec;
 
-/// Where a call and its arguments stand; a builtin that is passed around has no arguments of its own.
+/// Places of a call and its arguments; a builtin passed as a value has no arguments of its own.
 #[derive(Clone, Copy)]
 struct Places<'a> {
     call: Span,
@@ -16,31 +17,13 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Where an argument stands.
+    /// Returns the place of an argument.
     fn of(self, at: usize) -> Span {
         self.args.get(at).map_or(self.call, |node| node.span)
     }
 }
 
-/// Builtins that take nil for a beginning: whoever updates a field with them need not have it yet.
-const TAKES_NIL: &[&str] = &[
-    "conj",
-    "concat",
-    "into",
-    "cons",
-    "str",
-    "merge",
-    "merge-with",
-    "assoc",
-    "assoc-in",
-    "union",
-    "vec",
-    "set",
-    "boolean",
-    "not",
-];
-
-/// A constant that a value is compared with.
+/// Returns the constant that a value is compared with.
 fn compared(value: Value<'_>, counts_nil: bool) -> Option<Compared> {
     match value {
         Value::Const(Constant::Nil) if counts_nil => Some(Compared::Nil),
@@ -57,28 +40,22 @@ impl<'a> Walk<'_, 'a> {
         args: &'a [Node<'a>],
         tested: bool,
     ) -> Value<'a> {
-        let Some(row) = id.row() else { return Value::Unknown };
-        let values = match row.name {
-            // They ask whether something is there, or take nil as well as anything else.
-            "nil?" | "some?" | "not" | "boolean" | "true?" | "false?" | "any?" | "empty?" | "seq"
-            | "not-empty" | "contains?" | "string?" | "number?" | "int?" | "integer?" | "float?"
-            | "double?" | "keyword?" | "map?" | "vector?" | "coll?" | "sequential?" | "boolean?" | "set?"
-            | "list?" | "seq?" | "fn?" | "type" | "describe" => {
-                args.iter().map(|node| self.visit(node, true)).collect()
-            }
-            "=" | "not=" => {
+        let Some(role) = Role::of(id) else { return Value::Unknown };
+        let values = match role.uses {
+            Uses::Asks => args.iter().map(|node| self.visit(node, true)).collect(),
+            Uses::Equal => {
                 let is_nil = |node: &Node<'_>| matches!(node.kind, Kind::Const(Constant::Nil));
                 let tested = args.iter().any(is_nil);
                 args.iter().map(|node| self.visit(node, tested)).collect::<Values<'a>>()
             }
             _ => self.visit_all(args),
         };
-        let by = match row.name {
-            "=" | "not=" => Some(Relation::Equal),
-            "<" | ">" | "<=" | ">=" => Some(Relation::Order),
+        let by = match role.uses {
+            Uses::Equal => Some(Relation::Equal),
+            Uses::Order => Some(Relation::Order),
             _ => None,
         };
-        // The choices of a `case` are often more than there are in the data at hand.
+        // A `case` often has more choices than occur in the present data.
         let is_choice = |node| self.local_name(node).is_some_and(|name| name.starts_with("case·"));
         if let (Some(by), [a, b], false) = (by, args, args.iter().any(is_choice)) {
             for (value, constant, node) in [(values[0], values[1], b), (values[1], values[0], a)] {
@@ -88,7 +65,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
-        self.builtin(row.name, &values, Places { call: span, args }, tested)
+        self.builtin(role, &values, Places { call: span, args }, tested)
     }
 
     pub(super) fn apply_builtin(
@@ -98,48 +75,47 @@ impl<'a> Walk<'_, 'a> {
         place: Span,
         tested: bool,
     ) -> Value<'a> {
-        match id.row() {
-            Some(row) => self.builtin(row.name, args, Places { call: place, args: &[] }, tested),
+        match Role::of(id) {
+            Some(role) => self.builtin(role, args, Places { call: place, args: &[] }, tested),
             None => Value::Unknown,
         }
     }
 
-    fn builtin(
-        &mut self,
-        name: &'static str,
-        args: &[Value<'a>],
-        places: Places<'a>,
-        tested: bool,
-    ) -> Value<'a> {
-        if matches!(name, "+" | "-" | "*" | "/" | "inc" | "dec" | "quot" | "rem" | "mod") {
-            args.iter().for_each(|arg| self.compute(places.call, name, *arg));
+    fn builtin(&mut self, role: Role, args: &[Value<'a>], places: Places<'a>, tested: bool) -> Value<'a> {
+        if role.uses == Uses::Computes {
+            args.iter().for_each(|arg| self.compute(places.call, role.row.name, *arg));
             return Value::Number;
         }
-        self.repeatedly(|walk| walk.general(name, args, places, tested))
+        self.repeatedly(|walk| match role.known {
+            Some(known) => walk.known(known, args, places, tested),
+            None => walk.unknown(args),
+        })
     }
 
-    fn general(&mut self, name: &str, args: &[Value<'a>], places: Places<'a>, tested: bool) -> Value<'a> {
-        match (name, args) {
-            ("count" | "sum", [_]) => Value::Number,
-            ("get", [of, key]) => self.look_up(*of, *key, places.call, tested),
-            ("get", [of, key, default]) => self.look_up(*of, *key, places.call, true).or(*default),
-            ("get-in", [of, path]) => self.look_up_path(*of, *path, places.call, tested),
-            ("get-in", [of, path, default]) => self.look_up_path(*of, *path, places.call, true).or(*default),
-            ("find", [of, key]) => {
+    fn known(&mut self, known: Known, args: &[Value<'a>], places: Places<'a>, tested: bool) -> Value<'a> {
+        match (known, args) {
+            (Known::Count | Known::Sum, [_]) => Value::Number,
+            (Known::Get, [of, key]) => self.look_up(*of, *key, places.call, tested),
+            (Known::Get, [of, key, default]) => self.look_up(*of, *key, places.call, true).or(*default),
+            (Known::GetIn, [of, path]) => self.look_up_path(*of, *path, places.call, tested),
+            (Known::GetIn, [of, path, default]) => {
+                self.look_up_path(*of, *path, places.call, true).or(*default)
+            }
+            (Known::Find, [of, key]) => {
                 self.look_up(*of, *key, places.call, true);
                 Value::Unknown
             }
-            ("contains?", [of, key]) => {
+            (Known::Contains, [of, key]) => {
                 self.look_up(*of, *key, places.call, true);
                 Value::Unknown
             }
-            ("select-keys", [of, keys]) => self.select_keys(*of, *keys, places.call),
-            ("assoc", [of, pairs @ ..]) => self.assoc(*of, pairs),
-            ("update", [of, key, function, more @ ..]) => {
+            (Known::SelectKeys, [of, keys]) => self.select_keys(*of, *keys, places.call),
+            (Known::Assoc, [of, pairs @ ..]) => self.assoc(*of, pairs),
+            (Known::Update, [of, key, function, more @ ..]) => {
                 let takes_nil = match function {
                     Value::Made(Combination::TakesNil, _) => true,
-                    Value::Builtin(id) => id.row().is_some_and(|row| TAKES_NIL.contains(&row.name)),
-                    // Of one at a path it is known whether it tests for nil.
+                    Value::Builtin(id) => Role::of(*id).is_some_and(|role| role.takes_nil),
+                    // For a value at a path, its test for nil is already known.
                     Value::Fn(_) => !matches!(of, Value::Path(_)),
                     _ => false,
                 };
@@ -148,152 +124,178 @@ impl<'a> Walk<'_, 'a> {
                 let after = self.apply(*function, &all, places.of(2), false);
                 self.assoc(*of, &[*key, after])
             }
-            ("dissoc", [of, keys @ ..]) => {
+            (Known::Dissoc, [of, keys @ ..]) => {
                 for (i, key) in keys.iter().enumerate() {
                     self.remove(*of, *key, places.of(i + 1));
                 }
                 if let Value::Path(_) = of { *of } else { Value::Unknown }
             }
-            ("merge", [first, more @ ..]) => more.iter().fold(*first, |all, map| self.merge(all, *map)),
-            ("keys", [_]) => Value::Unknown,
-            ("vals", [map]) => self.values_of(*map).list(self.arena),
-            ("key", [entry]) => self.nth(*entry, 0),
-            ("val", [entry]) => self.nth(*entry, 1),
+            (Known::Merge, [first, more @ ..]) => more.iter().fold(*first, |all, map| self.merge(all, *map)),
+            (Known::Keys, [_]) => Value::Unknown,
+            (Known::Vals, [map]) => self.values_of(*map).list(self.arena),
+            (Known::Key, [entry]) => self.nth(*entry, 0),
+            (Known::Val, [entry]) => self.nth(*entry, 1),
 
-            ("first" | "last" | "peek" | "second" | "nth" | "%nth" | "ffirst", [coll, ..]) => {
-                self.one(name, *coll, args)
-            }
             (
-                "rest" | "next" | "butlast" | "reverse" | "rseq" | "seq" | "vec" | "doall" | "sequence"
-                | "distinct" | "dedupe" | "not-empty" | "sort" | "pop",
+                Known::First
+                | Known::Last
+                | Known::Peek
+                | Known::Second
+                | Known::Nth
+                | Known::NthOr
+                | Known::Ffirst,
+                [coll, ..],
+            ) => self.one(known, *coll, args),
+            (
+                Known::Rest
+                | Known::Next
+                | Known::Butlast
+                | Known::Reverse
+                | Known::Rseq
+                | Known::Seq
+                | Known::Vec
+                | Known::Doall
+                | Known::Sequence
+                | Known::Distinct
+                | Known::Dedupe
+                | Known::NotEmpty
+                | Known::Sort
+                | Known::Pop,
                 [coll],
             )
-            | ("take" | "drop" | "take-last" | "drop-last" | "take-nth", [_, coll])
-            | ("%drop" | "nthrest" | "nthnext" | "subvec", [coll, ..]) => {
+            | (Known::Take | Known::Drop | Known::TakeLast | Known::DropLast | Known::TakeNth, [_, coll])
+            | (Known::DropFirst | Known::Nthrest | Known::Nthnext | Known::Subvec, [coll, ..]) => {
                 self.element(*coll).list(self.arena)
             }
-            ("sort", [function, coll]) => {
+            (Known::Sort, [function, coll]) => {
                 self.escape(*function);
                 self.element(*coll).list(self.arena)
             }
-            ("concat", colls) => {
+            (Known::Concat, colls) => {
                 let element = colls.iter().fold(Value::Never, |all, coll| {
                     let element = self.element(*coll);
                     all.or(element)
                 });
                 element.list(self.arena)
             }
-            ("into", [to, from]) => self.into(*to, *from),
-            ("conj", [coll, items @ ..]) => {
+            (Known::Into, [to, from]) => self.into(*to, *from),
+            (Known::Conj, [coll, items @ ..]) => {
                 let element = self.element(*coll);
                 items.iter().fold(element, |all, item| all.or(*item)).list(self.arena)
             }
-            ("cons", [item, coll]) => {
+            (Known::Cons, [item, coll]) => {
                 let element = self.element(*coll);
                 element.or(*item).list(self.arena)
             }
-            ("list" | "vector", items) => Value::Tuple(self.arena.alloc_slice_copy(items)),
-            ("partition" | "partition-all", [_, .., coll]) => {
+            (Known::List | Known::Vector, items) => Value::Tuple(self.arena.alloc_slice_copy(items)),
+            (Known::Partition | Known::PartitionAll, [_, .., coll]) => {
                 let element = self.element(*coll);
                 element.list(self.arena).list(self.arena)
             }
-            ("identity" | "%bounded" | "%indexed", [value]) => *value,
+            (Known::Identity | Known::Bounded | Known::Indexed, [value]) => *value,
 
-            ("map" | "mapv" | "pmap", [function, colls @ ..]) if !colls.is_empty() => {
+            (Known::Map | Known::Mapv | Known::Pmap, [function, colls @ ..]) if !colls.is_empty() => {
                 let elements: Values<'a> = colls.iter().map(|coll| self.element(*coll)).collect();
                 self.apply(*function, &elements, places.of(0), false).list(self.arena)
             }
-            ("keep", [function, coll]) => {
+            (Known::Keep, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), true).list(self.arena)
             }
-            ("mapcat", [function, coll]) => {
+            (Known::Mapcat, [function, coll]) => {
                 let element = self.element(*coll);
                 let lists = self.apply(*function, &[element], places.of(0), false);
                 self.element(lists).list(self.arena)
             }
-            ("map-indexed", [function, coll]) => {
+            (Known::MapIndexed, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[Value::Unknown, element], places.of(0), false).list(self.arena)
             }
-            ("run!", [function, coll]) => {
+            (Known::Run, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
                 NIL
             }
             (
-                "filter" | "filterv" | "remove" | "take-while" | "drop-while" | "some" | "every?"
-                | "not-any?" | "not-every?",
+                Known::Filter
+                | Known::Filterv
+                | Known::Remove
+                | Known::TakeWhile
+                | Known::DropWhile
+                | Known::Some
+                | Known::Every
+                | Known::NotAny
+                | Known::NotEvery,
                 [function, coll],
             ) => {
                 let element = self.element(*coll);
                 let asked = self.apply(*function, &[element], places.of(0), true);
-                match name {
-                    "some" => asked,
-                    "every?" | "not-any?" | "not-every?" => Value::Unknown,
+                match known {
+                    Known::Some => asked,
+                    Known::Every | Known::NotAny | Known::NotEvery => Value::Unknown,
                     _ => element.list(self.arena),
                 }
             }
-            ("sort-by", [function, coll])
-            | ("sort-by", [function, _, coll])
-            | ("distinct-by", [function, coll]) => {
+            (Known::SortBy, [function, coll])
+            | (Known::SortBy, [function, _, coll])
+            | (Known::DistinctBy, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
                 element.list(self.arena)
             }
-            ("partition-by", [function, coll]) => {
+            (Known::PartitionBy, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
                 element.list(self.arena).list(self.arena)
             }
-            ("group-by", [function, coll]) => {
+            (Known::GroupBy, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
                 Value::Index(self.arena.alloc(element.list(self.arena)))
             }
-            ("frequencies", [_]) => Value::Index(self.arena.alloc(Value::Unknown)),
-            ("zipmap", [_, values]) => {
+            (Known::Frequencies, [_]) => Value::Index(self.arena.alloc(Value::Unknown)),
+            (Known::Zipmap, [_, values]) => {
                 let element = self.element(*values);
                 Value::Index(self.arena.alloc(element))
             }
-            ("min-by" | "max-by", [function, coll]) => {
+            (Known::MinBy | Known::MaxBy, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
                 element
             }
-            ("min-key" | "max-key", [function, items @ ..]) => {
+            (Known::MinKey | Known::MaxKey, [function, items @ ..]) => {
                 for item in items {
                     self.apply(*function, &[*item], places.of(0), false);
                 }
                 items.iter().fold(Value::Never, |all, item| all.or(*item))
             }
-            ("sum-by" | "avg-by", [function, coll]) => {
+            (Known::SumBy | Known::AvgBy, [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
-                if name == "sum-by" { Value::Number } else { Value::Unknown }
+                if known == Known::SumBy { Value::Number } else { Value::Unknown }
             }
-            ("reduce", [function, coll]) => {
+            (Known::Reduce, [function, coll]) => {
                 let element = self.element(*coll);
-                // One element alone is the answer, and nothing is called.
+                // A single element is the result itself, and nothing is called.
                 self.perhaps(|walk| walk.fold(*function, element, element, places.of(0)))
             }
-            ("reduce", [function, start, coll]) => {
+            (Known::Reduce, [function, start, coll]) => {
                 let element = self.element(*coll);
                 self.fold(*function, *start, element, places.of(0))
             }
-            ("reduce-kv", [function, start, map]) => {
+            (Known::ReduceKv, [function, start, map]) => {
                 let value = self.values_of(*map);
                 let anything = |walk: &mut Self, held| {
                     walk.apply(*function, &[held, Value::Unknown, value], places.of(0), false)
                 };
                 self.folded(*start, anything)
             }
-            ("update-vals", [map, function]) => {
+            (Known::UpdateVals, [map, function]) => {
                 let value = self.values_of(*map);
                 let after = self.apply(*function, &[value], places.of(1), false);
                 Value::Index(self.arena.alloc(after))
             }
-            ("apply", [function, first @ .., list]) => {
+            (Known::Apply, [function, first @ .., list]) => {
                 let list = match list {
                     Value::Tuple(items) => items,
                     _ => {
@@ -305,39 +307,44 @@ impl<'a> Walk<'_, 'a> {
                 self.apply(*function, &all, places.of(0), tested)
             }
 
-            ("juxt", parts) => self.made(Combination::Juxt, parts),
-            ("comp", parts) => self.made(Combination::Comp, parts),
-            ("partial", parts) => self.made(Combination::Partial, parts),
-            ("complement" | "every-pred" | "some-fn", parts) => self.made(Combination::Asks, parts),
-            ("fnil", parts) => self.made(Combination::TakesNil, parts),
-            ("constantly", parts) => self.made(Combination::Constantly, parts),
+            (Known::Juxt, parts) => self.made(Combination::Juxt, parts),
+            (Known::Comp, parts) => self.made(Combination::Comp, parts),
+            (Known::Partial, parts) => self.made(Combination::Partial, parts),
+            (Known::Complement | Known::EveryPred | Known::SomeFn, parts) => {
+                self.made(Combination::Asks, parts)
+            }
+            (Known::Fnil, parts) => self.made(Combination::TakesNil, parts),
+            (Known::Constantly, parts) => self.made(Combination::Constantly, parts),
 
-            ("%builder", []) => self.new_builder(),
-            ("%push", [builder, value]) => {
+            (Known::Builder, []) => self.new_builder(),
+            (Known::Push, [builder, value]) => {
                 self.push(*builder, *value);
                 NIL
             }
-            ("%finish", [builder]) => self.built(*builder).list(self.arena),
+            (Known::Finish, [builder]) => self.built(*builder).list(self.arena),
 
-            (_, args) => {
-                args.iter().for_each(|arg| self.escape(*arg));
-                Value::Unknown
-            }
+            (_, args) => self.unknown(args),
         }
+    }
+
+    /// Returns the value of a call that may do anything with its arguments.
+    fn unknown(&mut self, args: &[Value<'a>]) -> Value<'a> {
+        args.iter().for_each(|arg| self.escape(*arg));
+        Value::Unknown
     }
 
     fn made(&mut self, combination: Combination, parts: &[Value<'a>]) -> Value<'a> {
         Value::Made(combination, self.arena.alloc_slice_copy(parts))
     }
 
-    /// One element of a list.
-    fn one(&mut self, name: &str, coll: Value<'a>, args: &[Value<'a>]) -> Value<'a> {
-        match (name, args.get(1)) {
-            ("nth" | "%nth", Some(Value::Const(Constant::Int(at)))) => {
+    /// Returns one element of a list.
+    fn one(&mut self, known: Known, coll: Value<'a>, args: &[Value<'a>]) -> Value<'a> {
+        match (known, args.get(1)) {
+            (Known::Nth | Known::NthOr, Some(Value::Const(Constant::Int(at)))) => {
                 u32::try_from(*at).map_or(NIL, |at| self.nth(coll, at))
             }
-            ("first" | "second", _) => self.nth(coll, u32::from(name == "second")),
-            ("ffirst", _) => {
+            (Known::First | Known::Second, _) => self.nth(coll, u32::from(known == Known::Second)),
+            (Known::Ffirst, _) => {
                 let first = self.nth(coll, 0);
                 self.nth(first, 0)
             }
@@ -376,7 +383,7 @@ impl<'a> Walk<'_, 'a> {
         }))
     }
 
-    /// A map with more entries.
+    /// Returns a map with more entries.
     pub(super) fn assoc(&mut self, of: Value<'a>, pairs: &[Value<'a>]) -> Value<'a> {
         let (base, before): (_, &[_]) = match of {
             Value::Path(path) => (Some(path), &[]),
@@ -389,7 +396,7 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => return Value::Unknown,
         };
-        // Each new key is looked for among those that are there.
+        // Each new key is compared with the existing ones.
         let made = before.len() + pairs.len() / 2;
         self.pay_items(made.saturating_mul(1 + pairs.len() / 2));
         if made > MAX_FIELDS {
@@ -402,7 +409,7 @@ impl<'a> Walk<'_, 'a> {
                     fields.retain(|(known, _)| known.text != name.text);
                     fields.push((name, *value));
                 }
-                // Keys that are data: only what was there is known, and not that it still is.
+                // Keys that are data: the earlier entries are known, but may have been replaced.
                 None => {
                     return if base.is_none() {
                         Value::Index(self.arena.alloc(*value))
@@ -436,7 +443,7 @@ impl<'a> Walk<'_, 'a> {
                 self.assoc(first, &pairs)
             }
             (Value::Record(record), Value::Path(path)) if record.base.is_none() => {
-                // Those of the second win, but they are read from the same place either way.
+                // The entries of the second win, but they are read from the same place either way.
                 Value::Record(self.arena.alloc(Record {
                     base: Some(path),
                     fields: record.fields,
@@ -468,7 +475,7 @@ impl<'a> Walk<'_, 'a> {
         self.folded(start, |walk, held| walk.apply(function, &[held, element], place, false))
     }
 
-    /// What is held at last, if every step makes it of what was held before.
+    /// Returns the final accumulator, if every step computes it from the previous one.
     fn folded(
         &mut self,
         start: Value<'a>,

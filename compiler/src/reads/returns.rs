@@ -1,4 +1,4 @@
-//! What the functions of a prelude give back: told when it is compiled, and taken up where programs call them.
+//! Return values of prelude functions: recorded when the prelude is compiled, and used where programs call them.
 
 use super::value::{Closure, Name, Record, Value};
 use super::walk::Walk;
@@ -8,12 +8,12 @@ use bumpalo::Bump;
 use ptc_bytecode::{Key, Returned, Returns};
 use smallvec::SmallVec;
 
-/// How deep it is told, and in how many parts.
+/// Maximum depth of a recorded return value; `MAX_NODES` bounds its parts.
 const MAX_DEPTH: u32 = 5;
 const MAX_NODES: usize = 128;
 
 impl<'p, 'a> Walk<'p, 'a> {
-    /// Goes through the functions of a namespace, each called with anything.
+    /// Walks the functions of a namespace, each called with unknown arguments.
     pub fn over_namespace(
         functions: &[&'a Lambda<'a>],
         tools: &'a [Tool<'a>],
@@ -23,7 +23,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         let program = Resolved { entry: None, exports: &[], defs: &[], tools, data: &[] };
         let mut walk = Walk::new(&program, arena, steps);
         walk.siblings = functions;
-        // Only the values count.
+        // Only the values matter here.
         walk.silent = true;
         functions.iter().map(|function| walk.returns_of(function)).collect()
     }
@@ -39,7 +39,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         if self.steps_left > 0 {
             self.tell(value, MAX_DEPTH, &mut returns.0);
         }
-        // It says nothing, and takes room in the file.
+        // A value without any map says nothing, and takes room in the file.
         let tells = |node: &Returned| !matches!(node, Returned::Anything | Returned::List(_));
         if !returns.0.iter().any(tells) || returns.0.len() > MAX_NODES {
             return Returns::default();
@@ -47,7 +47,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         returns
     }
 
-    /// Adds a value, and gives its number.
+    /// Adds a value, and returns its number.
     fn tell(&self, value: Value<'a>, depth: u32, to: &mut Vec<Returned>) -> u32 {
         let node = match (value, depth.checked_sub(1)) {
             (_, None) => Returned::Anything,
@@ -90,13 +90,13 @@ impl<'p, 'a> Walk<'p, 'a> {
         add(node, to)
     }
 
-    /// What is known of an export's answers; None if it is nothing, or no export.
+    /// Returns the known return value of an export; None if nothing is known, or it is not an export.
     pub fn returns(&self, name: &str) -> Option<&'a Returns> {
         let returns = &self.interface?.export(name)?.returns;
         (!returns.0.is_empty()).then_some(returns)
     }
 
-    /// What an export gives back.
+    /// Returns the value of a call of an export.
     pub fn returned(&mut self, def: DefRef) -> Value<'a> {
         let Some(name) = self.program.defs.get(def.0 as usize).copied() else { return Value::Unknown };
         let Some(returns) = self.returns(name) else { return Value::Unknown };

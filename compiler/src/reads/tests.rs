@@ -1,4 +1,4 @@
-//! What is read, as text: `:total of data/orders each`.
+//! Tests of reads, as text: `:total of data/orders each`.
 
 use super::{Of, PathId, Reads, Step};
 use crate::{Options, Scope, resolve_source};
@@ -27,8 +27,8 @@ fn path(reads: &Reads, id: PathId) -> String {
     format!("{} {step}", self::path(reads, path.parent.expect("only beginnings have none")))
 }
 
-/// The lookups of a program in the order of its text; `?` marks those it is prepared not to find, `…` those that may
-/// be in anything.
+/// Formats the lookups of a program in the order of its text; `?` marks fields whose absence is handled, `…`
+/// lookups in unknown values.
 fn lookups(source: &str) -> Vec<String> {
     let reads = reads(source);
     let one = |lookup: &super::Lookup| {
@@ -102,12 +102,12 @@ fn bindings_and_functions() {
         "(loop [rows data/rows sum 0] (if (seq rows) (recur (rest rows) (+ sum (:n (first rows)))) sum))",
         &[":n of data/rows each"],
     );
-    // A tree: what calls itself may be anywhere in it.
+    // A tree: a recursive function may be anywhere in it.
     check(
         "(defn labels [t] (cons (:label t) (mapcat labels (:children t)))) (labels data/tree)",
         &[":label of data/tree, …", ":children of data/tree, …"],
     );
-    // Nobody knows who calls it.
+    // The caller is unknown.
     check("(defn f [r] (:id r))", &[":id of …"]);
 }
 
@@ -138,7 +138,7 @@ fn guards() {
     check("(filter #(nil? (:end %)) data/rows)", &[":end? of data/rows each"]);
     check("(filter #(= nil (:end %)) data/rows)", &[":end? of data/rows each"]);
     check("(map (fnil inc 0) (map :n data/rows))", &[":n? of data/rows each"]);
-    // A group need not be there.
+    // A group may be missing.
     check("(get (group-by :state data/rows) \"late\")", &["\"late\"? of …", ":state of data/rows each"]);
     check("(:late (frequencies (map :state data/rows)))", &[":late? of …", ":state of data/rows each"]);
 }
@@ -160,7 +160,7 @@ fn a_long_program_is_known_in_part() {
     assert_eq!(lookups(&deep).len(), 60);
 }
 
-/// Bindings of which each has the one before it several times.
+/// Makes bindings that each contain the previous one several times.
 fn doubled(first: &str, next: impl Fn(&str) -> String, times: usize) -> String {
     let one = |at: usize| format!("v{} {}", at + 1, next(&format!("v{at}")));
     format!("v0 {first} {}", (0..times).map(one).collect::<Vec<_>>().join(" "))
@@ -168,7 +168,7 @@ fn doubled(first: &str, next: impl Fn(&str) -> String, times: usize) -> String {
 
 #[test]
 fn shared_parts_are_not_written_out() {
-    // As a tree, each of these would have more nodes than there are atoms.
+    // Shared maps whose expansion to a tree would have more nodes than there are atoms.
     let maps = doubled("{:x (inc 1)}", |v| format!("{{:p {v} :q {v}}}"), 300);
     reads(&format!("(let [{maps}] (if (odd? data/n) v300 v299) (:p (if (odd? data/n) v300 v300)))"));
     let again = doubled("{:x (inc 1)}", |v| format!("{{:p {v} :q {v}}}"), 300).replace('v', "w");

@@ -1,37 +1,37 @@
-//! Values as far as a text tells them.
+//! Abstract values, as far as a text tells them.
 
 use super::{Given, Key, PathId};
 use crate::resolved::{Constant, DefRef, Lambda, ToolRef};
 use bumpalo::Bump;
 use ptc_bytecode::BuiltinId;
 
-/// Entries of a map that are told when it is handed over; a larger one is told in part.
+/// Maximum entries of a passed map that are recorded; a larger one is recorded in part.
 const MAX_GIVEN: usize = 64;
 
-/// Parts of two values that are looked at to see whether they are the same. Values share parts, so that a few lines
-/// may write out more of them than anybody could count.
+/// Maximum parts of two values that are compared for equality. Values share parts, so a few lines may expand to an
+/// astronomical number of them.
 const MAX_COMPARED: u32 = 300;
 
-/// A value that is not known yet.
+/// An abstract value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
-    /// Anything.
+    /// Any value.
     Unknown,
-    /// Nothing comes from here: the program goes on elsewhere.
+    /// No value: the program continues elsewhere.
     Never,
     /// A constant.
     Const(Constant<'a>),
-    /// What is at a path.
+    /// The value at a path.
     Path(PathId),
-    /// Some number.
+    /// A number.
     Number,
-    /// A list of these.
+    /// A list of such values.
     List(&'a Value<'a>),
     /// A vector of exactly these.
     Tuple(&'a [Value<'a>]),
-    /// A map whose keys are written in the program.
+    /// A map whose keys are literals of the program.
     Record(&'a Record<'a>),
-    /// A map whose keys are data, of these values.
+    /// A map whose keys are data, with such values.
     Index(&'a Value<'a>),
     /// A function of the program.
     Fn(&'a Closure<'a>),
@@ -39,25 +39,25 @@ pub(super) enum Value<'a> {
     Builtin(BuiltinId),
     /// A tool.
     Tool(ToolRef),
-    /// A function of a prelude, by its number among the definitions that the program names.
+    /// A function of a prelude, by its number among the definitions the program names.
     Export(DefRef),
-    /// A function made of others.
+    /// A function composed of others.
     Made(Combination, &'a [Value<'a>]),
-    /// A list that is being built, by its number.
+    /// A list under construction, by its number.
     Builder(u32),
 }
 
-/// A map whose keys are written in the program.
+/// A map whose keys are literals of the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
-    /// The map it was made from, whose other keys it has.
+    /// Map it was made from, whose other keys it has.
     pub base: Option<PathId>,
     pub fields: &'a [(Name<'a>, Value<'a>)],
-    /// The export that gives it back; None for the program itself.
+    /// Export that returns it; None for the program itself.
     pub by: Option<&'a str>,
 }
 
-/// A key that is written in the program: text, and whether it is a keyword.
+/// A literal key of the program: its text, and true for a keyword.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Name<'a> {
     pub text: &'a str,
@@ -73,13 +73,13 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// As it is kept.
+    /// Returns it as an owned key.
     pub fn key(self) -> Key {
         Key { name: self.text.into(), is_keyword: self.is_keyword }
     }
 
-    /// Whether a look-up of this finds an entry with that key, as maps have it: a keyword finds the string, also the one
-    /// with `_` for `-`, and a string the keyword.
+    /// True if a lookup of this key finds an entry with the other, as in maps: a keyword finds the string, also
+    /// with `_` for `-`, and a string finds the keyword.
     pub fn finds(self, other: Name<'_>) -> bool {
         self.text == other.text
             || (self.is_keyword
@@ -89,14 +89,14 @@ impl<'a> Name<'a> {
     }
 }
 
-/// A function of the program with what it took from outside.
+/// A function of the program with the values it captured.
 #[derive(Debug)]
 pub(super) struct Closure<'a> {
     pub lambda: &'a Lambda<'a>,
     pub captures: &'a [Value<'a>],
 }
 
-/// Equal only if that is seen with little effort.
+/// Compares with little effort: equal only if that is seen quickly.
 impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         same(*self, *other, &mut { MAX_COMPARED })
@@ -156,7 +156,7 @@ fn same_constant(a: Constant<'_>, b: Constant<'_>, left: &mut u32) -> bool {
     }
 }
 
-/// How a function is made of others.
+/// The way a function is composed of others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Combination {
     /// `juxt`
@@ -165,9 +165,9 @@ pub(super) enum Combination {
     Comp,
     /// `partial`: the function, then arguments.
     Partial,
-    /// `complement`, `every-pred`, `some-fn`: asks each.
+    /// `complement`, `every-pred`, `some-fn`: tests each.
     Asks,
-    /// `fnil`: the function takes nil.
+    /// `fnil`: the function accepts nil.
     TakesNil,
     /// `constantly`
     Constantly,
@@ -176,12 +176,12 @@ pub(super) enum Combination {
 pub(super) const NIL: Value<'static> = Value::Const(Constant::Nil);
 
 impl<'a> Value<'a> {
-    /// A list of these.
+    /// Makes a list of such values.
     pub fn list(self, arena: &'a Bump) -> Value<'a> {
         Value::List(arena.alloc(self))
     }
 
-    /// Whether it holds nothing that could be looked up.
+    /// True if it holds nothing that could be looked up.
     fn is_bare(self) -> bool {
         match self {
             Value::Const(Constant::Nil) => true,
@@ -194,7 +194,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// One of two, depending on the run. What holds nothing leaves the other.
+    /// Joins two values, of which a run has one. A value without fields yields to the other.
     pub fn or(self, other: Value<'a>) -> Value<'a> {
         match (self, other) {
             (Value::Never, value) | (value, Value::Never) => value,
@@ -206,7 +206,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As it is handed over.
+    /// Converts it for recording as an argument.
     pub fn given(self, depth: u32, left: &mut u32) -> Given {
         *left = left.saturating_sub(1);
         let Some(depth) = depth.checked_sub(1).filter(|_| *left > 0) else { return Given::Anything };

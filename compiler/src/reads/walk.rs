@@ -1,4 +1,4 @@
-//! Goes through a program once, with [`Value`]s in place of those it will have.
+//! Walk through a program, once, with abstract [`Value`]s.
 
 use super::value::{Closure, Combination, NIL, Name, Record, Value};
 use super::{Compared, Comparison, Lookup, Of, Operand, Path, PathId, Reads, Relation, Step, ToolCall};
@@ -11,60 +11,60 @@ use ptc_bytecode::{Span, ToolName};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// How deep functions and forms are followed: the walk recurses.
+/// Maximum depth of functions and forms: the walk recurses.
 const MAX_DEPTH: u32 = 160;
 
-/// How many paths, lookups and comparisons are kept.
+/// Maximum paths, lookups and comparisons that are kept.
 const MAX_KEPT: usize = 2_000;
 
-/// Room that is made for paths and lookups when there is a first one.
+/// Capacity reserved for paths and lookups when the first one appears.
 const USUAL: usize = 24;
 
-/// How many fields of a map are told apart; the keys of a larger one are data.
+/// Maximum fields of a map that are distinguished; the keys of a larger one are data.
 pub(super) const MAX_FIELDS: usize = 256;
 
-/// How deep arguments of tools are told.
+/// Maximum depth of recorded arguments of tools.
 const GIVEN_DEPTH: u32 = 4;
 
-/// Arguments with what is known of them.
+/// Abstract values of arguments.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 6]>;
 
 pub(super) struct Walk<'p, 'a> {
     pub program: &'p Resolved<'a>,
-    /// Functions of preludes.
+    /// Interface with the functions of preludes.
     pub interface: Option<&'a Interface>,
-    /// The functions of the namespace that is gone through.
+    /// Functions of the namespace being walked.
     pub siblings: &'p [&'a Lambda<'a>],
     pub arena: &'a Bump,
     pub reads: Reads,
-    /// Where in `reads.lookups` a place is; the key tells apart those of one form.
+    /// Index in `reads.lookups` of each place; the key distinguishes lookups of one form.
     places: BTreeMap<(u32, &'a str), usize>,
     /// First and next child of each path.
     children: Vec<(Option<u32>, Option<u32>)>,
-    /// Beginnings.
+    /// Paths without a parent.
     roots: Vec<PathId>,
-    /// Definitions the program made so far.
+    /// Values of the definitions the program made so far.
     definitions: Vec<Option<Value<'a>>>,
-    /// Locals of the functions under way, one behind the other.
+    /// Locals of the active functions, one frame after the other.
     locals: Vec<Value<'a>>,
-    /// The functions under way.
+    /// Active functions.
     frames: Vec<Frame<'a>>,
-    /// New values of the loops under way, for each that has started again.
+    /// New values for each active loop that has restarted.
     again: Vec<Option<Values<'a>>>,
     /// Lists under construction.
     builders: Vec<Value<'a>>,
-    /// Functions that were gone through, and those that were with anything, since nobody knows who calls them.
+    /// Functions already walked, including those walked with unknown arguments because their callers are unknown.
     called: Vec<*const Lambda<'a>>,
     escaped: Vec<*const Lambda<'a>>,
     pub steps_left: u32,
-    /// Parts of arguments that may still be told.
+    /// Number of argument parts that may still be recorded.
     given_left: u32,
     depth: u32,
-    /// Depth of the forms around: `try`, parts that a run may leave out, and parts that it does for every element.
+    /// Nesting depth of `try`, of parts that a run may skip, and of parts that run for every element.
     tries: u32,
     conditions: u32,
     iterations: u32,
-    /// Whether nothing is written down: only the values count.
+    /// True to record nothing: only the values matter.
     pub silent: bool,
 }
 
@@ -116,7 +116,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             walk.visit_uncalled();
         }
         if walk.steps_left == 0 {
-            // A part of it was not seen, which may look up anything in anything.
+            // The unseen part may look up anything in anything.
             walk.reads.lookups.iter_mut().for_each(|lookup| lookup.is_open = true);
             walk.reads.comparisons.clear();
             walk.reads.calls.clear();
@@ -126,7 +126,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         walk.reads
     }
 
-    /// Functions that nothing called are gone through as well: the next turn may call them.
+    /// Walks functions that nothing called, since the next turn may call them.
     fn visit_uncalled(&mut self) {
         for at in 0..self.definitions.len() {
             if let Some(value @ Value::Fn(closure)) = self.definitions[at]
@@ -137,19 +137,19 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// Whether anything is left to look with. One step is paid.
+    /// Pays for one step; false if the budget is used up.
     fn pay(&mut self) -> bool {
         self.steps_left = self.steps_left.saturating_sub(1);
         self.steps_left > 0
     }
 
-    /// Long literals may be gone through again and again.
+    /// Pays for the items of a literal: long ones may be walked again and again.
     pub fn pay_items(&mut self, items: usize) {
         let steps = u32::try_from(items / 16).unwrap_or(u32::MAX);
         self.steps_left = self.steps_left.saturating_sub(steps);
     }
 
-    /// One step further in, paid; None if that is too far.
+    /// Walks one level deeper, paid; None if that is too deep.
     fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
             self.steps_left = 0;
@@ -163,7 +163,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         Some(value)
     }
 
-    /// The value of a form. With `tested`, it is asked whether it is there: nothing is as good an answer as any other.
+    /// Returns the value of a form. With `tested`, the result is only tested for presence, so a missing value is fine.
     pub fn visit(&mut self, node: &'a Node<'a>, tested: bool) -> Value<'a> {
         let value = self.deeper(|walk| walk.visit_kind(node, tested)).unwrap_or(Value::Unknown);
         if tested {
@@ -312,7 +312,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         for [key, value] in items.as_chunks::<2>().0 {
             let (key, value) = (self.visit(key, false), self.visit(value, false));
             if let Value::Fn(_) | Value::Made(..) = value {
-                // The function may be looked up and then called with anything.
+                // The function may be fetched later and then called with anything.
                 self.escape(value);
             }
             all = all.or(value);
@@ -377,13 +377,13 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// What the program calls a local.
+    /// Returns the program's name for a local.
     pub fn local_name(&self, node: &Node<'a>) -> Option<&'a str> {
         let Kind::Name(Named::Local(local)) = node.kind else { return None };
         Some(self.frames.last()?.clause.locals.get(local.0 as usize)?.name)
     }
 
-    /// A body that may start again with other values of these locals.
+    /// Walks a body that may restart with other values of these locals.
     fn repeat(
         &mut self,
         locals: &[LocalId],
@@ -396,7 +396,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             let value = body(walk);
             (value, walk.again.pop().flatten())
         };
-        // Once to see what it starts again with, unless that is known to be nothing.
+        // One silent pass finds the values it restarts with, unless it is known not to restart.
         let (_, again) = self.quietly(|walk| round(walk, &start));
         let values = match again {
             None => start,
@@ -407,7 +407,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         round(self, &values).0
     }
 
-    /// Goes through something for its value alone.
+    /// Walks code for its value alone.
     pub fn quietly<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let silent = std::mem::replace(&mut self.silent, true);
         let value = walk(self);
@@ -415,7 +415,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         value
     }
 
-    /// One of two; a list and what is left of it are lists of the same elements.
+    /// Joins two values; a list and its rest are lists of the same elements.
     pub fn either_list(&mut self, start: Value<'a>, again: Value<'a>) -> Value<'a> {
         match (start, again) {
             (Value::Path(_), Value::List(element)) if self.element(start) == *element => again,
@@ -430,13 +430,13 @@ impl<'p, 'a> Walk<'p, 'a> {
         let function = self.visit(callee, false);
         let values = self.visit_all(args);
         match function {
-            // The place of a lookup is its key, and the map is what it is looked up in.
+            // The place of the lookup is its key; the map is the value it is looked up in.
             Value::Const(_) => self.apply(function, &values, callee.span, tested),
             _ => self.apply(function, &values, span, tested),
         }
     }
 
-    /// The value of a call.
+    /// Returns the value of a call.
     pub fn apply(&mut self, function: Value<'a>, args: &[Value<'a>], place: Span, tested: bool) -> Value<'a> {
         match function {
             Value::Fn(closure) => self.call_function(closure, args, tested),
@@ -508,7 +508,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// Calls a tool with a map, or with keys and values in turn.
+    /// Walks a call of a tool with a map, or with keys and values in turn.
     fn call_tool(&mut self, tool: ToolRef, args: &[Value<'a>], span: Span) -> Value<'a> {
         let Some(tool) = self.program.tools.get(tool.0 as usize) else { return Value::Unknown };
         let args = match args {
@@ -532,14 +532,14 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.root(Step::Answer(tool))
     }
 
-    /// Goes through a function with these arguments.
+    /// Walks a function with these arguments.
     pub fn call_function(&mut self, closure: &'a Closure<'a>, args: &[Value<'a>], tested: bool) -> Value<'a> {
         let lambda = closure.lambda;
         let under_way = self.frames.iter().filter(|frame| std::ptr::eq(frame.closure.lambda, lambda)).count();
         let Some(clause) = lambda.clauses.iter().find(|clause| clause.takes(args.len())) else {
             return Value::Unknown;
         };
-        // A function that calls itself may be called with anything: one more visit with that tells all there is.
+        // A recursive function may be called with anything: one more pass with unknown arguments covers all calls.
         let anything: Values<'a> = args.iter().map(|_| Value::Unknown).collect();
         let args = match under_way {
             0 => args,
@@ -574,7 +574,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         if under_way > 0 { Value::Unknown } else { value }
     }
 
-    /// Somebody unknown gets this value: a function may be called with anything.
+    /// Handles a value that reaches unknown code: a function may be called with anything.
     pub fn escape(&mut self, value: Value<'a>) {
         match value {
             Value::Fn(closure) => {
@@ -595,7 +595,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// The elements of a list, the entries of a map.
+    /// Returns the elements of a list, or the entries of a map.
     pub fn element(&mut self, coll: Value<'a>) -> Value<'a> {
         match coll {
             Value::Path(path) => self.step(path, Step::Each),
@@ -614,7 +614,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// An element by its position.
+    /// Returns the element at a position.
     pub fn nth(&mut self, coll: Value<'a>, at: u32) -> Value<'a> {
         match coll {
             Value::Path(path) => self.step(path, Step::Nth(at)),
@@ -626,7 +626,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// The values of a map.
+    /// Returns the values of a map.
     pub fn values_of(&mut self, map: Value<'a>) -> Value<'a> {
         match map {
             Value::Path(path) => self.step(path, Step::Values),
@@ -639,13 +639,13 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// The fields of a map, paid for by whoever looks among them.
+    /// Returns the fields of a map, and pays for searching them.
     fn fields(&mut self, record: &'a Record<'a>) -> &'a [(Name<'a>, Value<'a>)] {
         self.pay_items(record.fields.len());
         record.fields
     }
 
-    /// Looks a field up.
+    /// Looks up a field.
     pub fn look_up(&mut self, of: Value<'a>, key: Value<'a>, place: Span, tested: bool) -> Value<'a> {
         if !self.pay() {
             return Value::Unknown;
@@ -654,7 +654,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             return u32::try_from(at).map_or(NIL, |at| self.nth(of, at));
         }
         let Some(name) = Name::of(key) else {
-            // Some key: it finds one of the values, if anything.
+            // An unknown key: it finds one of the values, if any.
             return if let Value::Path(_) | Value::Index(_) = of {
                 self.values_of(of)
             } else {
@@ -672,7 +672,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             }
             Value::Record(record) => {
                 match self.fields(record).iter().rev().find(|(known, _)| name.finds(*known)) {
-                    // It is there, so whoever watches for it will see it.
+                    // The field exists, so a watch on it will see it.
                     Some((_, value)) => *value,
                     None => match record.base {
                         Some(base) => self.look_up(Value::Path(base), key, place, tested),
@@ -686,7 +686,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 }
             }
             Value::Index(value) => {
-                // Keys that are data need not be there.
+                // Keys that are data may be missing.
                 self.write_down(place, name, None, true, false);
                 *value
             }
@@ -697,7 +697,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// Takes a field out.
+    /// Records the removal of a field.
     pub fn remove(&mut self, of: Value<'a>, key: Value<'a>, place: Span) {
         if let (Value::Path(path), Some(name)) = (of, Name::of(key)) {
             self.write_down(place, name, Some(Of::Path(path)), false, true);
@@ -731,7 +731,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// A value is compared with a constant.
+    /// Records a comparison of a value with a constant.
     pub fn compare(&mut self, span: Span, by: Relation, value: Value<'a>, constant: Compared) {
         let of = match value {
             Value::Path(path) => Compared::Path(path),
@@ -747,7 +747,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// A value is computed with.
+    /// Records arithmetic on a value.
     pub fn compute(&mut self, span: Span, builtin: &'static str, value: Value<'a>) {
         let is_certain = !self.silent && self.tries == 0 && self.conditions == 0 && self.iterations <= 1;
         if let Value::Path(path) = value
@@ -761,7 +761,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// What a run may leave out.
+    /// Walks a part that a run may skip.
     pub fn perhaps<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         self.conditions += 1;
         let value = walk(self);
@@ -769,7 +769,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         value
     }
 
-    /// What a run does for every element.
+    /// Walks a part that runs for every element.
     pub fn repeatedly<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         self.iterations += 1;
         let value = walk(self);
@@ -777,7 +777,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         value
     }
 
-    /// The program is prepared not to find this.
+    /// Marks a value as one whose absence the program handles.
     pub fn guard(&mut self, value: Value<'a>) {
         if let Value::Path(path) = value {
             self.reads.paths[path.0 as usize].guarded = true;
@@ -788,7 +788,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.root_of(|known| *known == step, || step.clone())
     }
 
-    /// The beginning that is this one, or else a new one, which alone takes memory.
+    /// Returns the path of this root, or a new one; only a new one takes memory.
     fn root_of(&mut self, is_same: impl Fn(&Step) -> bool, step: impl FnOnce() -> Step) -> Value<'a> {
         let known = self.roots.iter().find(|root| is_same(&self.reads.paths[root.0 as usize].step));
         if let Some(known) = known {
@@ -813,7 +813,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.step_of(parent, is_same, || Step::Field(name.key()))
     }
 
-    /// The step from there that is this one, or else a new one.
+    /// Returns the path of this step from a parent, or a new one.
     fn step_of(
         &mut self,
         parent: PathId,
@@ -837,7 +837,8 @@ impl<'p, 'a> Walk<'p, 'a> {
             return Value::Unknown;
         }
         if id == 0 {
-            // Programs that read anything mostly read a dozen fields: growing to that in steps took as long as the walk.
+            // Programs that read anything mostly read a dozen fields: growing to that in steps took as long as the
+            // walk.
             self.reads.paths.reserve(USUAL);
             self.children.reserve(USUAL);
         }
@@ -868,7 +869,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 }
 
-/// The operation of a server that the arguments of `tool/call` name.
+/// Returns the operation of a server that the arguments of `tool/call` name.
 fn operation(args: Value<'_>) -> Option<ToolName> {
     let text = |wanted: &str| match args {
         Value::Record(record) => record.fields.iter().rev().find_map(|(name, value)| match value {

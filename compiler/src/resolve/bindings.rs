@@ -1,4 +1,4 @@
-//! The local names in scope, found by name however many there are.
+//! Local names in scope, with fast lookup by name.
 
 use crate::resolved::{Name, ToolRef};
 use ptc_bytecode::KeyedState;
@@ -13,31 +13,31 @@ pub(super) struct Binding<'a> {
     pub(super) level: usize,
     /// `Local` or `This`.
     pub(super) what: Name<'a>,
-    /// The tool it stands for: in preludes such a name is the tool itself, so that what a call
-    /// reaches stays known.
+    /// Tool that the name stands for: in preludes such a name is the tool itself, so that the reach of a call stays
+    /// known.
     pub(super) tool: Option<ToolRef>,
 }
 
 /// Local names in scope, inner ones last.
 #[derive(Default)]
 pub(super) struct Bindings<'a> {
-    /// Each with the place of the one that it hides in `innermost`.
+    /// Bindings, each with the index of the one that it hides in `innermost`.
     all: Vec<(Binding<'a>, Option<usize>)>,
-    /// The innermost binding of each name, the first [`FEW`] bindings left out. Names are up to the program,
-    /// so the hash is one it cannot predict.
+    /// Innermost binding of each name, except the first [`FEW`] bindings. The program chooses the names, so the
+    /// hash is unpredictable to it.
     innermost: HashMap<&'a str, usize, KeyedState>,
 }
 
-/// So few bindings are looked through as quickly as a name is hashed, and most programs have no more.
+/// Number of bindings that are searched as quickly as a name is hashed; most programs have no more.
 const FEW: usize = 8;
 
 impl<'a> Bindings<'a> {
-    /// How many there are.
+    /// Returns the number of bindings.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Index of the innermost one called `name`.
+    /// Returns the index of the innermost binding called `name`.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         let first = &self.all[..self.all.len().min(FEW)];
         let inner = if self.innermost.is_empty() { None } else { self.innermost.get(name).copied() };
@@ -54,7 +54,7 @@ impl<'a> Bindings<'a> {
         self.all.last_mut().map(|(binding, _)| binding)
     }
 
-    /// Ends the scope of all but the first `len`.
+    /// Ends the scope of all but the first `len` bindings.
     pub(super) fn truncate(&mut self, len: usize) {
         for (binding, hidden) in self.all.drain(len.max(FEW).min(self.all.len())..).rev() {
             match hidden {
@@ -65,7 +65,7 @@ impl<'a> Bindings<'a> {
         self.all.truncate(len);
     }
 
-    /// All of them, outer ones first.
+    /// Iterates over the bindings, outer ones first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Binding<'a>> {
         self.all.iter().map(|(binding, _)| binding)
     }

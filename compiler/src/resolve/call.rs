@@ -1,4 +1,4 @@
-//! Calls: what is called, and whether the number of arguments can be right.
+//! Resolution of calls: the callee, and whether the number of arguments can be right.
 
 use super::Resolver;
 use super::special::plural;
@@ -19,7 +19,7 @@ impl<'a> Resolver<'a, '_> {
         {
             return self.kind_again(calls, false);
         }
-        // What stands inside a form of another Lisp means nothing here: one thing to say is enough.
+        // The content of a form from another Lisp means nothing here: one error is enough.
         if let FormKind::Symbol(name) = head.kind
             && self.is_refused(name)
         {
@@ -44,7 +44,7 @@ impl<'a> Resolver<'a, '_> {
             return kind;
         }
         match callee.kind {
-            // `(Math/PI)`: Clojure reads a static field this way too.
+            // Clojure reads a static field this way too: `(Math/PI)`.
             Kind::Const(Constant::Float(_) | Constant::Int(_))
                 if args.is_empty() && head.as_symbol().is_some() =>
             {
@@ -79,7 +79,7 @@ impl<'a> Resolver<'a, '_> {
         Kind::Call(self.alloc(callee), args)
     }
 
-    /// `(not= a b)` as `(not (= a b))`, so that a test can turn it around.
+    /// Rewrites `(not= a b)` to `(not (= a b))`, so that a test can invert it.
     fn not_equal(&mut self, span: Span, args: &'a [Node<'a>]) -> Kind<'a> {
         let equal = Node { span, kind: self.builtin("=", span) };
         let not = Node { span, kind: self.builtin("not", span) };
@@ -92,7 +92,7 @@ impl<'a> Resolver<'a, '_> {
         let words = row.arity_words();
         let noun = if words == "1" || words == "at least 1" { "argument" } else { "arguments" };
         let message = format!("`{}` takes {words} {noun}, but got {got}", row.name);
-        // Forms count their operands before the run, and say so.
+        // Forms check their operand counts before the run, with a code of their own.
         let code = if row.section == "Discovery" { Code::InvalidArity } else { Code::ArityError };
         let mut problem = Diagnostic::error(code, form.span, message);
         if let Some((call, _)) = row.example.split_once(" ;=>") {
@@ -101,10 +101,10 @@ impl<'a> Resolver<'a, '_> {
         self.fail(problem)
     }
 
-    /// Checks calls of functions this program defines exactly once: any other definition may be the
-    /// one that is called.
+    /// Checks calls of functions that this program defines exactly once: with several definitions, any of them may
+    /// be called.
     pub(super) fn check_known_calls(&mut self) {
-        // Calls that are wrong in the same way have one message, which lists all parameters.
+        // Calls with the same mistake share one message, which lists all parameters.
         let mut told = HashSet::new();
         for (def, got, span) in std::mem::take(&mut self.known_calls) {
             let entry = &self.defs[def.0 as usize];
@@ -122,7 +122,7 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-/// A call of a function with arguments none of its arities takes.
+/// Makes the error for a call whose argument count fits no arity.
 #[cold]
 pub(super) fn wrong_count(name: &str, clauses: &[Clause<'_>], got: usize, span: Span) -> Diagnostic {
     let shown: Vec<String> = clauses.iter().map(|clause| format!("[{}]", params(clause))).collect();
@@ -130,7 +130,7 @@ pub(super) fn wrong_count(name: &str, clauses: &[Clause<'_>], got: usize, span: 
     Diagnostic::error(Code::ArityMismatch, span, message)
 }
 
-/// Parameters as they print: `x y`, `a & r`, patterns as `_`.
+/// Formats parameters: `x y`, `a & r`, patterns as `_`.
 pub(crate) fn params(clause: &Clause<'_>) -> String {
     let mut out = String::new();
     for (i, local) in clause.locals.iter().take(clause.params()).enumerate() {

@@ -1,4 +1,4 @@
-//! `doc` and its kin name things instead of evaluating them.
+//! Resolution of `doc` and its variants, which take names without evaluating them.
 
 use super::Resolver;
 use crate::form::{Form, FormKind};
@@ -6,9 +6,9 @@ use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::lookup;
 
 impl<'a> Resolver<'a, '_> {
-    /// A call of a discovery form whose operand is a name: the name itself is passed on, for a
-    /// definition of the program together with its value. None for every other call, and where the
-    /// program has a local or function of that name.
+    /// Resolves a call of a discovery form whose operand is a name: the name itself is passed on, together with the
+    /// value for a definition of the program. None for every other call, and if the program has a local or function
+    /// of that name.
     pub(super) fn discovery(&mut self, form: Form<'a>, name: &str, args: &'a [Form<'a>]) -> Option<Kind<'a>> {
         let (of_definition, [target, rest @ ..]) = (definition_form(name)?, args) else { return None };
         if self.library || self.binding(name).is_some() || self.defines_function(name) {
@@ -48,7 +48,8 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-/// For a form that takes names: what to call for a definition of the program, if that differs.
+/// Returns the function that a discovery form calls for a definition of the program, if it differs; None for other
+/// forms.
 fn definition_form(name: &str) -> Option<Option<&'static str>> {
     match name {
         "doc" => Some(Some("%doc-def")),

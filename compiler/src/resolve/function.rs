@@ -1,4 +1,4 @@
-//! Functions: their arities, their parameters, and what they capture.
+//! Resolution of functions: arities, parameters, and captures.
 
 use super::{Binding, FunctionScope, Resolver};
 use crate::form::{Form, FormKind, Special};
@@ -7,8 +7,8 @@ use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::Span;
 
 impl<'a> Resolver<'a, '_> {
-    /// `name? ([params] body…)+`, the part of a `fn` behind its head. `defined_as` is the name of the
-    /// definition it becomes, if any.
+    /// Resolves `name? ([params] body…)+`, the part of a `fn` behind its head. `defined_as` is the name of its
+    /// definition, if any.
     pub(super) fn function(
         &mut self,
         form: Form<'a>,
@@ -19,7 +19,7 @@ impl<'a> Resolver<'a, '_> {
         self.any_function(form, parts, defined_as, doc, false)
     }
 
-    /// A function that is a part of a form, which `recur` neither leaves nor starts again.
+    /// Resolves a function that is part of a form, which `recur` neither leaves nor restarts.
     pub(super) fn function_part(&mut self, form: Form<'a>, parts: &'a [Form<'a>]) -> Kind<'a> {
         self.any_function(form, parts, None, None, true)
     }
@@ -54,7 +54,7 @@ impl<'a> Resolver<'a, '_> {
                 self.malformed(arity.span, Special::Fn);
                 continue;
             };
-            // Arities share what they capture, and nothing else.
+            // Arities share their captures, and nothing else.
             scope.locals.clear();
             scope.operations.clear();
             let inner = self.bindings.len();

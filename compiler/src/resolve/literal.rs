@@ -1,4 +1,4 @@
-//! Quoted forms and dates: data that is known before the run.
+//! Resolution of quoted forms and dates: data that is known before the run.
 
 use super::{Resolver, pattern};
 use crate::form::{Form, FormKind};
@@ -8,11 +8,11 @@ use ptc_bytecode::{Code, Diagnostic, Span, calendar};
 /// Units of work for a quoted form.
 const QUOTED_FORM: usize = 8;
 
-/// Units of work for a byte of a pattern.
+/// Units of work per byte of a pattern.
 const PATTERN_BYTE: usize = 8;
 
 impl<'a> Resolver<'a, '_> {
-    /// `'form` as data: names become symbols, lists become vectors.
+    /// Converts `'form` to data: names become symbols, lists become vectors.
     pub(super) fn quoted(&mut self, form: &Form<'a>) -> Constant<'a> {
         match form.kind {
             FormKind::Nil => Constant::Nil,
@@ -43,7 +43,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn quoted_items(&mut self, items: &'a [Form<'a>]) -> &'a [Constant<'a>] {
-        // Quotes nest only as deep as the reader allows, so plain recursion is safe here.
+        // Quotes nest only as deep as the reader allows, so recursion is safe here.
         if !self.meter.pay(QUOTED_FORM * items.len()) {
             return &[];
         }
@@ -54,7 +54,7 @@ impl<'a> Resolver<'a, '_> {
         constants.into_bump_slice()
     }
 
-    /// `#"…"`.
+    /// Resolves `#"…"`.
     pub(super) fn regex(&mut self, text: &'a str, span: Span) -> Kind<'a> {
         if !self.meter.pay(PATTERN_BYTE * text.len()) {
             return Kind::Const(Constant::Nil);
@@ -71,7 +71,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// `#inst "…"`.
+    /// Resolves `#inst "…"`.
     pub(super) fn instant(&mut self, text: &str, span: Span) -> Kind<'a> {
         match calendar::read_literal(text) {
             Some(micros) => Kind::Const(Constant::Instant(micros)),

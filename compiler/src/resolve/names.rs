@@ -1,4 +1,4 @@
-//! What a name means: locals, then definitions, then builtins; qualified names by their prefix.
+//! Resolution of names: locals, then definitions, then builtins; qualified names by their prefix.
 
 use super::{Binding, MAX_ERRORS, MAX_MISSES, Resolver};
 use crate::expand;
@@ -10,14 +10,14 @@ use ptc_bytecode::{
     lookup, namespace, qualified,
 };
 
-/// Units of work to reach a name through one function that captures it.
+/// Units of work to capture a name through one function.
 const CAPTURE: usize = 8;
 
-/// Units of work to compare a name with one that is not found.
+/// Units of work to compare a name with an unknown one.
 const COMPARED_NAME: usize = 32;
 
 impl<'a> Resolver<'a, '_> {
-    /// Index of the innermost local called `name`.
+    /// Returns the index of the innermost local called `name`.
     pub(super) fn binding(&self, name: &str) -> Option<usize> {
         self.bindings.find(name)
     }
@@ -31,12 +31,12 @@ impl<'a> Resolver<'a, '_> {
         id
     }
 
-    /// How the function being resolved reaches a binding, capturing it on the way if it must.
+    /// Returns the name by which the current function reaches a binding, captured on the way if needed.
     fn reach(&mut self, index: usize) -> Name<'a> {
         let Binding { level, what, .. } = self.bindings[index];
         let mut name = what;
         let between = &mut self.functions[level + 1..];
-        // Nothing comes of it when it cannot be paid: the next node ends the walk.
+        // Unpaid work has no effect here: the next node ends the walk.
         let _ = self.meter.pay(CAPTURE * between.len());
         for function in between {
             let captures = &mut function.captures;
@@ -49,7 +49,7 @@ impl<'a> Resolver<'a, '_> {
         name
     }
 
-    /// A symbol where a value is needed.
+    /// Resolves a symbol used as a value.
     pub(super) fn symbol(&mut self, name: &'a str, span: Span) -> Kind<'a> {
         if let Some(index) = self.binding(name) {
             return Kind::Name(match self.bindings[index].tool {
@@ -78,14 +78,14 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// A definition or builtin.
+    /// Resolves a definition or builtin.
     fn global(&mut self, name: &'a str) -> Option<Name<'a>> {
         if let Some(sibling) = self.sibling(name) {
             return Some(sibling);
         }
         let builtin = lookup(name).filter(|_| self.library || !name.starts_with('%'));
         if self.library {
-            // Library functions reach each other as builtins, whichever file they stand in.
+            // Library functions call each other as builtins, even across files.
             return builtin.map(Name::Builtin);
         }
         let known = self.def_ids.get(name).copied();
@@ -96,8 +96,7 @@ impl<'a> Resolver<'a, '_> {
         if is_sure {
             return Some(Name::Def(self.def_ref(name)));
         }
-        // A definition inside a branch or function counts too, but does not hide a builtin: it may
-        // never have run.
+        // A definition inside a branch or function counts too, but does not hide a builtin: it may never have run.
         let level = self.functions.len();
         let is_pending = self.pending.iter().any(|(pending, outside)| *pending == name && *outside < level);
         match builtin {
@@ -109,13 +108,13 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// Whether the text so far defines or declares it: its own value does not count.
+    /// True if the text so far defines or declares it: its own value does not count.
     fn is_declared(&self, def: DefRef) -> bool {
         let entry = &self.defs[def.0 as usize];
         entry.definitions > 0 || entry.is_declared
     }
 
-    /// For a bare name inside `or`: the definition it may become, if nothing else has that name.
+    /// Resolves a bare name inside `or` to the definition it may become, if nothing else has that name.
     pub(super) fn def_or_nil(&mut self, name: &'a str) -> Option<Name<'a>> {
         let is_builtin = lookup(name).is_some() || constant(name).is_some();
         let is_name = split_qualified(name).is_none() && !name.starts_with('%') && !name.starts_with('*');
@@ -129,14 +128,14 @@ impl<'a> Resolver<'a, '_> {
     fn qualified(&mut self, name: &'a str, space: &'a str, member: &'a str, span: Span) -> Kind<'a> {
         match space {
             "data" | "ctx" => {
-                // A task that is done does not run again, so what it read may be gone.
+                // A finished task does not run again, so the data it read may be gone.
                 if !self.is_done && self.data_names.insert(member) {
                     self.data.push((member, span));
                 }
                 return Kind::Name(Name::Data(member));
             }
             "memory" if self.siblings.is_some() => return self.unbound(name, span),
-            // An older way to read a definition.
+            // An older spelling of reading a definition.
             "memory" if !expand::is_form_name(name) => {
                 let def = self.def_ref(member);
                 let is_certain = self.defs[def.0 as usize].is_certain;
@@ -161,8 +160,8 @@ impl<'a> Resolver<'a, '_> {
             None => {}
         }
         if space == "tool" {
-            // `tool/call` is the host's where it grants one, and there may be one wherever a prelude is
-            // attached; else it and `tool/servers` are the language's own.
+            // `tool/call` is the host's if it grants one, and may exist wherever a prelude is attached; otherwise
+            // it and `tool/servers` belong to the language.
             let calls_upstream = member == ToolName::CALL
                 && (self.siblings.is_some()
                     || self.scope.tools.as_ref().is_some_and(|tools| tools.contains(member)));
@@ -194,7 +193,7 @@ impl<'a> Resolver<'a, '_> {
         if !self.is_worth_a_hint(name) {
             return Kind::Const(Constant::Nil);
         }
-        // Tools that no program can write serve expansions.
+        // Tools with names that no program can write serve expansions.
         let granted =
             || self.scope.tools.iter().flatten().map(|tool| &**tool).filter(|tool| !tool.starts_with('%'));
         let mut problem =
@@ -210,7 +209,7 @@ impl<'a> Resolver<'a, '_> {
         self.fail(problem)
     }
 
-    /// `#'name`: the var of a definition; builtins have none and give themselves.
+    /// Resolves `#'name` to the var of a definition; builtins have none and stand for themselves.
     pub(super) fn var(&mut self, name: &'a str, span: Span) -> Kind<'a> {
         match self.global(name) {
             Some(Name::Def(def)) => Kind::Name(Name::Var(def)),
@@ -219,7 +218,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// A builtin named by expansion.
+    /// Resolves a builtin named by expansion.
     pub(super) fn builtin(&mut self, name: &'static str, span: Span) -> Kind<'a> {
         match lookup(name) {
             Some(id) => Kind::Name(Name::Builtin(id)),
@@ -230,8 +229,8 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// Whether to look for what may have been meant by a name that is not found. What would be dropped
-    /// anyway need not be thought about, and what takes long has to be paid for.
+    /// True if an unknown name is worth a search for suggestions: not if the error would be dropped anyway, and the
+    /// search has to be paid for.
     #[cold]
     pub(super) fn is_worth_a_hint(&mut self, name: &str) -> bool {
         let misses = self.missing.entry(name.to_string()).or_default();
@@ -269,7 +268,7 @@ impl<'a> Resolver<'a, '_> {
                 "start from another value; (or {name} 0) when an earlier turn may have set it"
             )));
         }
-        // The whole program is looked through; a form is about four bytes long.
+        // The whole program is searched; a form is about four bytes long.
         let bytes = self.forms.last().map_or(0, |last| last.span.end as usize);
         if !self.meter.pay(bytes / 4) {
             return Kind::Const(Constant::Nil);
@@ -287,9 +286,9 @@ impl<'a> Resolver<'a, '_> {
         self.fail(problem)
     }
 
-    /// Whether `name` is nothing here but a known form or function of another Lisp.
+    /// True if `name` has no meaning here except as a known form or function of another Lisp.
     pub(super) fn is_refused(&mut self, name: &'a str) -> bool {
-        // Asked of every call, so what is mostly true comes first.
+        // Called for every call, so the most common test comes first.
         lookup(name).is_none()
             && self.binding(name).is_none()
             && suggest::foreign(name).is_some()
@@ -306,7 +305,7 @@ impl<'a> Resolver<'a, '_> {
         let siblings = self.siblings.iter().flat_map(|siblings| siblings.names());
         let own = locals.chain(siblings).chain(defs).chain(earlier);
         if let Some(hint) = suggest::foreign(name) {
-            // `chunk` is a name of Clojure, and a slip where the program has `chunks`.
+            // `chunk` is a function of Clojure, and a misspelling if the program has `chunks`.
             return Some(match suggest::nearest(name, own) {
                 Some(near) => format!("did you mean `{near}`? If not: {hint}"),
                 None => hint.to_owned(),
@@ -345,7 +344,7 @@ impl<'a> Resolver<'a, '_> {
             problem.hint(format!("methods that begin alike: {}", alike.join(" ")))
         } else {
             let of_text = BUILTINS.iter().filter(|row| row.section == "Methods").map(|row| row.name);
-            // Those of dates would double the message.
+            // Methods of dates would double the message.
             problem.hint(format!(
                 "supported methods: {}; of dates .plusDays .isBefore .format .getYear and more",
                 of_text.collect::<Vec<_>>().join(" ")
@@ -404,14 +403,14 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-/// The methods with the same first word as `name`: those of `.getZone` begin with `.get`.
+/// Returns the methods that share the first word of `name`: for `.getZone`, those that begin with `.get`.
 fn alike<'name>(name: &str, methods: &[&'name str]) -> Vec<&'name str> {
     let word = |name: &str| name.find(|c: char| c.is_ascii_uppercase()).unwrap_or(name.len());
     let first = &name[..word(name)];
     methods.iter().copied().filter(|method| first.len() > 2 && &method[..word(method)] == first).collect()
 }
 
-/// Builtins a program writes without a prefix.
+/// Returns the builtins that a program writes without a prefix.
 fn bare_builtins() -> impl Iterator<Item = &'static str> {
     BUILTINS
         .iter()
@@ -427,7 +426,7 @@ fn literal<'a>(value: Literal) -> Constant<'a> {
     }
 }
 
-/// The form that defines `name` somewhere in these forms, for the message that it comes too late.
+/// Finds the form that defines `name` in these forms, for the message that it comes too late.
 fn defined_in<'a>(forms: &[Form<'a>], name: &str) -> Option<&'a str> {
     forms.iter().find_map(|form| match form.kind {
         FormKind::List(
@@ -442,7 +441,7 @@ fn defined_in<'a>(forms: &[Form<'a>], name: &str) -> Option<&'a str> {
     })
 }
 
-/// The error of a name that stands for nothing here.
+/// Makes the error for a name without a meaning here.
 #[cold]
 fn unbound(name: &str, span: Span, message: String) -> Diagnostic {
     Diagnostic::error(Code::UnboundVar, span, message).about(Subject::Name(name.to_string()))

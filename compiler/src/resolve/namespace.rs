@@ -1,5 +1,5 @@
-//! Names where preludes are involved: inside a prelude namespace the definitions beside it, in a
-//! program the exports of the prelude that is attached.
+//! Names that involve preludes: inside a prelude namespace its definitions, in a program the exports of attached
+//! preludes.
 
 use super::call::wrong_count;
 use super::siblings::Siblings;
@@ -19,36 +19,36 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(crate) struct Definition<'a> {
     pub name: &'a str,
-    /// `ns/name`.
+    /// Qualified name, `ns/name`.
     pub reference: &'a str,
     pub form: Form<'a>,
-    /// The value of a constant; None for a function.
+    /// Value of a constant; None for a function.
     pub value: Option<Form<'a>>,
 }
 
-/// What came of a namespace.
+/// The result of resolving a namespace.
 pub(crate) struct ResolvedNamespace<'a> {
     /// One function per definition.
     pub functions: Vec<&'a Lambda<'a>>,
     pub tools: Vec<Tool<'a>>,
     /// Definitions of the run that stand for exports of other namespaces.
     pub defs: Vec<&'a str>,
-    /// What is wrong, by the number of the definition; None for what the namespace requires.
+    /// Errors by the number of the definition; None for errors in the requirements.
     pub errors: Vec<(Option<usize>, Diagnostic)>,
 }
 
-/// A namespace and what its definitions can name.
+/// A namespace and the names its definitions can use.
 pub(crate) struct Space<'a> {
     pub name: &'a str,
     /// All namespaces of the source.
     pub namespaces: &'a [&'a str],
     /// Specs of its `(:require …)`.
     pub requires: &'a [Form<'a>],
-    /// The exports of the namespaces that it requires.
+    /// Exports of the namespaces that it requires.
     pub used: Option<Arc<Interface>>,
 }
 
-/// Resolves the definitions of one namespace, which see each other whatever their order.
+/// Resolves the definitions of one namespace, which see each other in any order.
 pub(crate) fn resolve_namespace<'a>(
     space: Space<'a>,
     definitions: &[Definition<'a>],
@@ -66,7 +66,7 @@ pub(crate) fn resolve_namespace<'a>(
         current: 0,
         calls: Vec::new(),
     });
-    // A function around everything, which has no parameters and no locals.
+    // A function around everything, without parameters and locals.
     resolver.functions.push(FunctionScope::new(0));
     let mut functions: Vec<&'a Lambda<'a>> = Vec::with_capacity(definitions.len());
     let mut errors = Vec::new();
@@ -100,7 +100,7 @@ pub(crate) fn resolve_namespace<'a>(
 }
 
 impl<'a> Resolver<'a, '_> {
-    /// A definition as a function; a constant as one without parameters.
+    /// Resolves a definition to a function; a constant to one without parameters.
     fn definition(&mut self, definition: &Definition<'a>) -> &'a Lambda<'a> {
         let span = definition.form.span;
         let found = match definition.value {
@@ -130,19 +130,19 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// What a bare name means in a prelude namespace, if it is one of its definitions.
+    /// Resolves a bare name in a prelude namespace, if it is one of its definitions.
     pub(super) fn sibling(&self, name: &str) -> Option<Name<'a>> {
         let siblings = self.siblings.as_ref()?;
         let (index, is_constant) = *siblings.names.get(name)?;
         Some(match is_constant {
             true => Name::Fixed(index),
-            // The function around everything, and the one being resolved: no closure is between.
+            // The outermost function and the one being resolved: no closure is between.
             false if index == siblings.current && self.functions.len() == 2 => Name::This,
             false => Name::Sibling(index),
         })
     }
 
-    /// `ns/name` inside a prelude, where `ns` is one of its own namespaces.
+    /// Resolves `ns/name` inside a prelude, where `ns` is one of its own namespaces.
     pub(super) fn other_namespace(&mut self, name: &str, space: &str, span: Span) -> Option<Kind<'a>> {
         let siblings = self.siblings.as_ref()?;
         let member = name.get(space.len() + 1..).unwrap_or_default();
@@ -173,7 +173,7 @@ impl<'a> Resolver<'a, '_> {
         self.fail(Diagnostic::error(code, span, message).hint("take it as an argument: (defn f [x] …)"))
     }
 
-    /// Locals for the names a function body of a prelude defines: they belong to that call.
+    /// Makes locals for the names that a function body of a prelude defines: they belong to that call.
     pub(super) fn own_definitions(&mut self, body: &'a [Form<'a>]) -> Option<&'a [(LocalId, Node<'a>)]> {
         self.siblings.as_ref()?;
         let mut names = Vec::new();
@@ -196,7 +196,7 @@ impl<'a> Resolver<'a, '_> {
         Some(self.arena.alloc_slice_copy(&bindings))
     }
 
-    /// `(def name value)` inside a function of a prelude: a local of that function.
+    /// Resolves `(def name value)` inside a function of a prelude to a local of that function.
     pub(super) fn define_here(
         &mut self,
         form: Form<'a>,
@@ -206,7 +206,7 @@ impl<'a> Resolver<'a, '_> {
         let symbol = Node { span: form.span, kind: Kind::Const(Constant::Symbol(name)) };
         let Some(value) = value else { return symbol.kind };
         let node = match value.kind {
-            // It may call itself, which a local that has no value yet would not allow.
+            // It may call itself, which is impossible for a local without a value yet.
             FormKind::List([Form { kind: FormKind::Special(Special::Fn), .. }, rest @ ..])
                 if !matches!(rest.first(), Some(Form { kind: FormKind::Symbol(_), .. })) =>
             {
@@ -239,8 +239,8 @@ impl<'a> Resolver<'a, '_> {
         Kind::Do(self.arena.alloc_slice_copy(&[assign, symbol]))
     }
 
-    /// Inside a prelude: calls of siblings to be checked, and calls of `tool/call` whose operation is
-    /// written out, which then name it.
+    /// Checks host calls inside a prelude: records calls of siblings to be checked, and names the operation of a
+    /// `tool/call` that has it written out.
     pub(super) fn host_call(
         &mut self,
         span: Span,
@@ -251,7 +251,7 @@ impl<'a> Resolver<'a, '_> {
             Kind::Name(name @ (Name::Sibling(_) | Name::This)) => {
                 if let Some(siblings) = &mut self.siblings {
                     let index = if let Name::Sibling(index) = name { index } else { siblings.current };
-                    // `This` may also be a function by its own name, inside another.
+                    // `This` may also be an inner function by its own name.
                     if name != Name::This || self.functions.len() == 2 {
                         siblings.calls.push((index, args.len(), span));
                     }
@@ -271,8 +271,8 @@ impl<'a> Resolver<'a, '_> {
         self.tools.get(tool.0 as usize) == Some(&Tool::Named(ToolName::CALL))
     }
 
-    /// `(map tool/call [{…} {…}])` as the calls it makes, if each says where it goes: `tool/call` as a
-    /// value could go anywhere.
+    /// Rewrites `(map tool/call [{…} {…}])` as the calls it makes, if each names its operation: as a value,
+    /// `tool/call` could go anywhere.
     pub(super) fn mapped_upstream(
         &mut self,
         form: Form<'a>,
@@ -311,7 +311,7 @@ impl<'a> Resolver<'a, '_> {
         Some(list(form.span, &branches))
     }
 
-    /// The operation these arguments of `tool/call` name, as a tool of its own.
+    /// Returns the operation named by these arguments of `tool/call`, as a separate tool.
     fn upstream(&mut self, args: &[Node<'a>]) -> Option<ToolRef> {
         let held = match args {
             [Node { kind: Kind::Name(Name::Local(local)), .. }] => {
@@ -329,7 +329,7 @@ impl<'a> Resolver<'a, '_> {
         Some(self.tool_ref(Tool::Upstream(server, tool)))
     }
 
-    /// Remembers that a local holds a map which says where a call goes: `(-> {…} tool/call)`.
+    /// Records that a local holds a map naming the operation of a call: `(-> {…} tool/call)`.
     pub(super) fn note_operation(&mut self, local: LocalId, value: &Node<'a>) {
         if self.siblings.is_some()
             && matches!(value.kind, Kind::Map(_))
@@ -340,7 +340,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// `ns/name` where an attached prelude declares `ns`, or in a prelude one that it requires.
+    /// Resolves `ns/name` if an attached prelude declares `ns`; in a prelude, one that it requires.
     pub(super) fn export(&mut self, name: &'a str, space: &str, span: Span) -> Option<Kind<'a>> {
         let scope = self.scope;
         let interface = scope.interface.as_ref().filter(|interface| interface.has_namespace(space))?;
@@ -357,7 +357,7 @@ impl<'a> Resolver<'a, '_> {
             let message = format!("`{name}` is not an export of `{space}`");
             return Some(self.fail(Diagnostic::error(Code::InvalidForm, span, message).hint(hint)));
         };
-        // What it will call is checked now: later, something else may have been done already.
+        // Its tools are checked now: later, other calls may have been made already.
         let missing = shape.tools.iter().find(|tool| !self.scope.has_tool_for_preludes(tool));
         if let Some(tool) = missing {
             let message = format!("`{name}` calls `tool/{tool}`, which is not granted to this program");
@@ -380,8 +380,8 @@ impl<'a> Resolver<'a, '_> {
         })
     }
 
-    /// `(ns/constant)`, which gives the constant; with arguments it is a mistake. In a prelude the same
-    /// for constants beside it, but those may hold functions, which take arguments.
+    /// Resolves `(ns/constant)`, which returns the constant; with arguments it is a mistake. In a prelude this also
+    /// holds for its own constants, except that those may hold functions, which take arguments.
     pub(super) fn constant_call(
         &mut self,
         form: Form<'a>,
@@ -412,7 +412,7 @@ impl<'a> Resolver<'a, '_> {
         head.as_symbol().is_some_and(|name| interface.is_some_and(|i| i.export(name).is_some()))
     }
 
-    /// What is wrong with a call of an export.
+    /// Returns the error of a call of an export with a wrong argument count.
     pub(super) fn wrong_export_count(&self, def: DefRef, got: usize, span: Span) -> Option<Diagnostic> {
         let name = self.defs.get(def.0 as usize)?.name;
         let name = used_export(name).unwrap_or(name);
@@ -427,7 +427,7 @@ impl<'a> Resolver<'a, '_> {
         )
     }
 
-    /// A definition of a name that belongs to the attached prelude.
+    /// Returns the error for a definition of a name that belongs to the attached prelude.
     pub(super) fn protected(&self, items: &[Form<'a>]) -> Option<Diagnostic> {
         let interface = self.scope.interface.as_ref()?;
         let [Form { kind: FormKind::Symbol(head), .. }, targets @ ..] = items else { return None };
@@ -455,8 +455,8 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-/// The server and tool that the arguments of `tool/call` name, if both are written out:
-/// `{:server "s" :tool "t"}`, `:server "s" :tool "t"`, or `'s/t`.
+/// Returns the server and tool that the arguments of `tool/call` name, if both are written out: `{:server "s" :tool
+/// "t"}`, `:server "s" :tool "t"`, or `'s/t`.
 fn operation<'a>(args: &[Node<'a>]) -> Option<(&'a str, &'a str)> {
     let (server, tool) = match args {
         [Node { kind: Kind::Const(Constant::Symbol(name)), .. }, ..] => split_qualified(name)?,
@@ -474,7 +474,7 @@ fn operation<'a>(args: &[Node<'a>]) -> Option<(&'a str, &'a str)> {
         }
         _ => literal_pair(args)?,
     };
-    // The id `upstream:s/t` must say where it is cut.
+    // The id `upstream:s/t` must be unambiguous.
     (!server.is_empty() && !tool.is_empty() && !server.contains('/')).then_some((server, tool))
 }
 
@@ -492,7 +492,7 @@ fn literal_pair<'a>(items: &[Node<'a>]) -> Option<(&'a str, &'a str)> {
     Some((text("server")?, text("tool")?))
 }
 
-/// Whether a map literal gives `:server` and `:tool` as text.
+/// True if a map literal gives `:server` and `:tool` as text.
 fn names_operation(form: &Form<'_>) -> bool {
     let FormKind::Map(items) = form.kind else { return false };
     let has = |name: &str| {
@@ -506,8 +506,7 @@ fn names_operation(form: &Form<'_>) -> bool {
     has("server") && has("tool")
 }
 
-/// The names these forms define, functions inside them left out.
-/// Gives how many forms were looked at.
+/// Collects the names that these forms define, except in inner functions. Returns the number of forms visited.
 fn defined_names<'a>(
     forms: &[Form<'a>],
     names: &mut Vec<(&'a str, Span)>,

@@ -1,15 +1,14 @@
-//! Whether `#"…"` can be a pattern.
+//! Check of `#"…"` for syntax errors.
 //!
-//! The engines that search are not known here, and one of them takes more than this parser does
-//! (lookaround, backreferences). So only what no engine could read is a problem; the rest is found
-//! when the pattern is first used.
+//! The search engines are not known here, and one of them accepts more than this parser (lookaround, backreferences).
+//! So only text that no engine could read is an error; the rest is found when the pattern is first used.
 
 use regex_syntax::ast::{ErrorKind, parse::ParserBuilder};
 
-/// Parsing recurses on nested groups; deeper ones are left to the engine.
+/// Maximum nesting of groups: parsing recurses, and deeper ones are left to the engine.
 const MAX_NEST: u32 = 100;
 
-/// What is wrong with a pattern; None if it may be right.
+/// Returns the error of a pattern; None if it may be valid.
 pub(super) fn problem(text: &str) -> Option<String> {
     let error = ParserBuilder::new().nest_limit(MAX_NEST).build().parse(text).err()?;
     let is_sure = matches!(
@@ -39,7 +38,7 @@ mod tests {
         {
             assert_eq!(problem(good), None, "{good}");
         }
-        // Nesting is no matter for the stack.
+        // Deep nesting does not overflow the stack.
         assert!(problem(&"(".repeat(10_000)).is_some());
         assert_eq!(problem(&format!("{}{}", "(".repeat(10_000), ")".repeat(10_000))), None);
     }

@@ -1,6 +1,6 @@
-//! `(ns …)` and `(require …)` at the top level of a program: other names for namespaces that are there anyway.
+//! Resolution of `(ns …)` and `(require …)` at the top level of a program: other names for existing namespaces.
 //!
-//! Nothing is loaded. An alias lasts for its program: a later program of the session writes its own.
+//! Nothing is loaded. An alias lasts for its program: a later program of the session needs its own.
 
 use super::Resolver;
 use crate::form::{Form, FormKind, split_qualified};
@@ -9,20 +9,20 @@ use crate::suggest;
 use ptc_bytecode::{Code, Diagnostic, NAMESPACES, PROTECTED, Span, namespace, qualified};
 use std::collections::HashMap;
 
-/// Units of work to look at one part of a declaration.
+/// Units of work per part of a declaration.
 const DECLARED_PART: usize = 8;
 
 /// Names that `ns` and `require` have introduced so far.
 #[derive(Default)]
 pub(super) struct Required<'a> {
-    /// The namespace of each alias.
+    /// Namespace of each alias.
     aliases: HashMap<&'a str, &'a str>,
-    /// The qualified name of each name that was referred.
+    /// Qualified name of each referred name.
     names: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Resolver<'a, '_> {
-    /// Takes up a top-level `(ns …)` or `(require …)`; None for any other form.
+    /// Handles a top-level `(ns …)` or `(require …)`; None for any other form.
     pub(super) fn declaration(&mut self, form: &Form<'a>) -> Option<Kind<'a>> {
         let FormKind::List([Form { kind: FormKind::Symbol(head), .. }, args @ ..]) = form.kind else {
             return None;
@@ -68,7 +68,7 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
-    /// `clojure.string` or `[clojure.string :as s :refer [join]]`
+    /// Handles `clojure.string` or `[clojure.string :as s :refer [join]]`.
     pub(super) fn required_spec(&mut self, spec: &Form<'a>) -> Result<(), Diagnostic> {
         let (name, options) = match spec.kind {
             FormKind::Symbol(name) => (name, &[][..]),
@@ -79,8 +79,8 @@ impl<'a> Resolver<'a, '_> {
         if !self.meter.pay(DECLARED_PART * (1 + options.len())) {
             return Ok(());
         }
-        // Test files have the forms of it without asking.
-        if self.expander.in_test && name == "clojure.test" {
+        // Test files know its forms without requiring it.
+        if self.expander.in_test && name == crate::testing::CLOJURE_TEST {
             return Ok(());
         }
         if namespace(name).is_none() && !self.is_attached(name) {
@@ -103,7 +103,7 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
-    /// `:refer [join split]`
+    /// Handles `:refer [join split]`.
     fn refer(&mut self, space: &'a str, names: &Form<'a>) -> Result<(), Diagnostic> {
         let (FormKind::Vector(items) | FormKind::List(items)) = names.kind else {
             return Err(malformed(names.span, "`:refer` takes a vector of names"));
@@ -118,7 +118,7 @@ impl<'a> Resolver<'a, '_> {
             let full: &str = self.arena.alloc_str(&format!("{space}/{member}"));
             let exports = self.scope.interface.as_ref();
             if qualified(space, member).is_none() && exports.is_none_or(|all| all.export(full).is_none()) {
-                // The message of a call says the nearest name.
+                // The message for a call suggests the nearest name.
                 let _ = self.symbol(full, item.span);
                 continue;
             }
@@ -127,7 +127,7 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
-    /// The name in full if it goes by an alias or was referred.
+    /// Returns the full name if it goes by an alias or was referred.
     pub(super) fn in_full(&self, name: &'a str) -> Option<&'a str> {
         let Required { aliases, names } = &self.required;
         if (aliases.is_empty() && names.is_empty()) || self.binding(name).is_some() {
@@ -138,7 +138,7 @@ impl<'a> Resolver<'a, '_> {
                 let space = aliases.get(space)?;
                 Some(self.arena.alloc_str(&format!("{space}/{member}")))
             }
-            // What the program defines itself comes first.
+            // Definitions of the program come first.
             None if self.defines(name) => None,
             None => names.get(name).copied(),
         }
@@ -154,12 +154,12 @@ impl<'a> Resolver<'a, '_> {
         self.scope.interface.as_ref().is_some_and(|interface| interface.has_namespace(name))
     }
 
-    /// The namespaces that can be required, as one would write them.
+    /// Returns the namespaces that can be required, in their usual spelling.
     fn known_namespaces(&self) -> Vec<&str> {
         let attached = self.scope.interface.iter().flat_map(|interface| interface.namespaces());
         let starts = |names: &[&str], start: &str| names.iter().any(|name| name.starts_with(start));
         let own = NAMESPACES.iter().map(|space| space.names);
-        // Classes are there without being required; `clojure.math` is both.
+        // Classes exist without being required; `clojure.math` is both.
         let own = own.filter(|names| starts(names, "clojure.") || !starts(names, "java."));
         let in_clojure = |names: &'static [&'static str]| {
             names.iter().find(|name| name.starts_with("clojure.")).copied().unwrap_or(names[0])

@@ -1,4 +1,4 @@
-//! The definitions that stand beside the one being resolved, when a prelude is compiled.
+//! Definitions beside the one being resolved, when a prelude is compiled.
 
 use ptc_bytecode::Span;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ pub(crate) struct Siblings<'a> {
     pub(super) namespace: &'a str,
     /// All namespaces of the source.
     pub(super) namespaces: &'a [&'a str],
-    /// Number of each definition, and whether it is a constant.
+    /// Number of each definition, and true for a constant.
     pub(super) names: HashMap<&'a str, (u32, bool)>,
     /// The definition being resolved.
     pub(super) current: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Siblings<'a> {
 }
 
 impl Siblings<'_> {
-    /// The definitions, in no order; whoever suggests one picks the nearest.
+    /// Returns the definitions, in no order; a suggestion picks the nearest.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<&str> = self.names.keys().copied().collect();
         names.sort_unstable();

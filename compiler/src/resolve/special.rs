@@ -1,4 +1,4 @@
-//! The special forms, after expansion, which has checked their shape: what a user may get wrong is told there.
+//! Resolution of special forms after expansion, which has checked their shape and reports the user's mistakes.
 
 use super::{Resolver, Target};
 use crate::form::{Form, FormKind, Special};
@@ -67,7 +67,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// Both parts are functions of their own, which `recur` does not leave.
+    /// Resolves `try`, whose parts are separate functions that `recur` does not leave.
     fn try_form(&mut self, body: &Form<'a>, handler: &Form<'a>) -> Kind<'a> {
         let [body, handler] = [body, handler].map(|part| match part.kind {
             FormKind::List([Form { kind: FormKind::Special(Special::Fn), .. }, parts @ ..]) => {
@@ -108,8 +108,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// Tests and results in turn, then perhaps a default; each is sure to run only as far as the
-    /// first test.
+    /// Resolves tests and results in turn, then perhaps a default; only the first test is sure to run.
     fn cond(&mut self, args: &'a [Form<'a>], tail: bool) -> Kind<'a> {
         let mut nodes = ArenaVec::with_capacity_in(args.len() + 1, self.arena);
         let pairs = args.len() / 2 * 2;
@@ -144,7 +143,7 @@ impl<'a> Resolver<'a, '_> {
         let last = args.len().saturating_sub(1);
         let mut nodes = ArenaVec::with_capacity_in(args.len(), self.arena);
         for (i, form) in args.iter().enumerate() {
-            // A bare name inside `or` may be one that no turn has defined yet (D11).
+            // A bare name inside `or` may not be defined by any turn yet (D11).
             let unset = if is_or { form.as_symbol().and_then(|name| self.def_or_nil(name)) } else { None };
             let node = match unset {
                 Some(name) => Node { span: form.span, kind: Kind::Name(name) },
@@ -184,12 +183,12 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// Whether a `recur` went there.
+    /// Ends a target of `recur`; true if a `recur` used it.
     pub(super) fn pop_target(&mut self) -> bool {
         self.functions.last_mut().and_then(|f| f.targets.pop()).is_some_and(|target| target.is_used)
     }
 
-    /// Names and values in turn; later ones see the earlier ones.
+    /// Resolves names and values in turn; later ones see the earlier ones.
     fn bind_all(&mut self, pairs: &'a [Form<'a>]) -> &'a [(LocalId, Node<'a>)] {
         let mut bound = ArenaVec::with_capacity_in(pairs.len() / 2, self.arena);
         for pair in pairs.chunks_exact(2) {
@@ -199,7 +198,7 @@ impl<'a> Resolver<'a, '_> {
                 (value.kind, self.bindings.last_mut(), self.siblings.is_some())
             {
                 binding.tool = Some(tool);
-                // Nobody reads the local: a tool nobody takes as a value can be known by its calls.
+                // The local is never read: a tool that is not used as a value is known by its calls.
                 value.kind = Kind::Const(Constant::Nil);
             }
             self.note_operation(local, &value);
@@ -239,7 +238,7 @@ impl<'a> Resolver<'a, '_> {
         Kind::Recur(values)
     }
 
-    /// `(def name "doc"? value)`, `(defonce …)`, and `(def name)` made by `declare`.
+    /// Resolves `(def name "doc"? value)`, `(defonce …)`, and `(def name)` made by `declare`.
     fn define(&mut self, form: Form<'a>, name: &'a str, value: &'a [Form<'a>], once: bool) -> Kind<'a> {
         let (doc, value) = match value {
             [] => (None, None),
@@ -256,7 +255,7 @@ impl<'a> Resolver<'a, '_> {
         };
         self.pending.push((name, self.functions.len()));
         let node = match value.kind {
-            // The function is called what it is defined as, in traces and messages.
+            // The function takes the name of its definition, in traces and messages.
             FormKind::List([Form { kind: FormKind::Special(Special::Fn), .. }, rest @ ..]) => {
                 let kind = self.function(*value, rest, Some(name), doc);
                 Node { span: value.span, kind }
@@ -320,7 +319,7 @@ impl<'a> Resolver<'a, '_> {
         self.fail(Diagnostic::error(Code::InvalidForm, span, message))
     }
 
-    /// Gives a name to a new local of the function.
+    /// Makes a new local of the function with this name.
     pub(super) fn bind(&mut self, form: &Form<'a>) -> LocalId {
         if form.as_symbol().is_none() {
             self.malformed(form.span, Special::Let);
@@ -329,7 +328,7 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-/// "1 value", "2 values": the word alone, in the right number.
+/// Formats a count with its word: "1 value", "2 values".
 pub(super) fn plural(n: usize, word: &str) -> String {
     if n == 1 { word.to_owned() } else { format!("{word}s") }
 }

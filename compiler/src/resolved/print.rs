@@ -1,4 +1,4 @@
-//! Core forms as text, for snapshots and for people who read them.
+//! Printer of core forms as text, for snapshots and for readers.
 
 use super::{Clause, Constant, Kind, Lambda, Name, Node, Resolved};
 use ptc_bytecode::ToolName;

@@ -1,6 +1,9 @@
-//! Names of other languages, and what to write instead. Hints and the page on Clojure are made from this table.
+//! Names of other languages and their replacements. Hints and the page on Clojure are made from this table.
 
-/// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.
+/// Hint for forms of test files that are used elsewhere.
+pub(crate) const TESTS: &str = "tests of a prelude stand in a file next to it, crm_test.clj for crm.clj, which `ptc test` runs; a program checks with (assert (= 3 (+ 1 2)) \"message\")";
+
+/// Groups of names with their replacement. A name that becomes a builtin leaves this table.
 #[rustfmt::skip]
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     // Definitions, macros and control flow
@@ -116,6 +119,14 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
         "values carry no metadata: put it into a map beside the value",
     ),
     (&["test"], "check with (assert (= 3 (+ 1 2)) \"message\")"),
+    (
+        &["deftest", "is", "testing", "stub-tool", "tool-calls", "thrown?", "thrown-with-msg?", "fails?", "fails-with?"],
+        TESTS,
+    ),
+    (
+        &["are", "use-fixtures", "run-tests", "run-test", "deftest-", "join-fixtures", "test-var", "run-all-tests"],
+        "write checks with (deftest name (is (= expected expr))) in a file such as crm_test.clj, and run it with `ptc test`; (doseq [x xs] (is …)) checks several values",
+    ),
     (
         &[
             "compile", "clojure-version", "*clojure-version*", "*allow-unresolved-vars*", "*assert*",

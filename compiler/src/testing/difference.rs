@@ -1,4 +1,4 @@
-//! Two values side by side: where they differ.
+//! Comparison of two values: the places where they differ.
 
 use crate::form::{Form, FormKind};
 use crate::parse::parse;
@@ -6,12 +6,12 @@ use bumpalo::Bump;
 use ptc_bytecode::Limits;
 use std::collections::BTreeMap;
 
-/// Differences that are shown.
+/// Maximum differences that are shown.
 const MAX_SHOWN: usize = 8;
-/// Characters of a value inside a difference.
+/// Maximum characters of a value inside a difference.
 const MAX_VALUE: usize = 120;
 
-/// Where two printed values differ, a line for each place; empty if the values as wholes tell enough.
+/// Returns one line for each place where two printed values differ; empty if showing both values is enough.
 ///
 /// ```text
 /// [:rows 0 :total]: expected 12, got 13
@@ -35,7 +35,7 @@ pub fn differences(expected: &str, got: &str) -> Vec<String> {
     lines
 }
 
-/// Whether two printed values are the same, whatever the order of their entries.
+/// True if two printed values are equal, whatever the order of their entries.
 pub fn equal(expected: &str, got: &str) -> bool {
     let arena = Bump::new();
     if expected == got {
@@ -47,7 +47,7 @@ pub fn equal(expected: &str, got: &str) -> bool {
     found.count == 0
 }
 
-/// A printed value; None for what cannot be read back, such as a function.
+/// Reads a printed value; None for one that cannot be read back, such as a function.
 fn value<'a>(text: &str, arena: &'a Bump) -> Option<Form<'a>> {
     match parse(text, arena, &Limits::default()) {
         Ok([form]) => Some(*form),
@@ -129,12 +129,12 @@ impl Found {
     }
 }
 
-/// Keys as they print, with their values.
+/// Returns printed keys with their values.
 fn entries<'f, 'a>(items: &'f [Form<'a>]) -> BTreeMap<String, &'f Form<'a>> {
     items.chunks_exact(2).map(|entry| (canonical(&entry[0]), &entry[1])).collect()
 }
 
-/// A value as it prints, with entries of maps and members of sets in one order.
+/// Prints a value with entries of maps and members of sets in a fixed order.
 fn canonical(form: &Form<'_>) -> String {
     match form.kind {
         FormKind::Map(items) => {
@@ -160,7 +160,7 @@ fn shown(form: &Form<'_>) -> String {
     cut(&form.to_string())
 }
 
-/// A text cut to what fits a line.
+/// Cuts a text to fit a line.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_VALUE) {
         Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),

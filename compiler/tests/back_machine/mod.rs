@@ -1,5 +1,5 @@
-//! A tiny machine for tests: runs an artifact with the builtins a test needs and counts the fuel its
-//! blocks charge. Slow and simple on purpose; the real machine is another crate.
+//! A tiny machine for tests: runs an artifact with the builtins a test needs and counts the fuel its blocks charge.
+//! Deliberately slow and simple; the real machine is another crate.
 #![allow(dead_code)]
 
 use ptc_bytecode::{Artifact, Const, Datum, Limits, Node, Op, disassemble, verify};
@@ -58,12 +58,12 @@ impl V {
     }
 }
 
-/// How a run ended, and what it cost.
+/// The result of a run, and its cost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// The printed value, or the fault.
+    /// Printed value, or the fault.
     pub result: Result<String, String>,
-    /// What all entered blocks charged.
+    /// Fuel charged by all entered blocks.
     pub fuel: u64,
 }
 
@@ -85,8 +85,8 @@ struct Machine<'a> {
     depth: u32,
 }
 
-/// Compiles with and without optimisation, checks that both verify and run alike at the same price,
-/// and gives the outcome.
+/// Compiles with and without optimisation, checks that both verify and run alike at the same price, and returns the
+/// outcome.
 pub fn check(source: &str) -> Outcome {
     let plain = build(source, false);
     let optimized = build(source, true);
@@ -97,7 +97,7 @@ pub fn check(source: &str) -> Outcome {
     a
 }
 
-/// As [`check`], for programs that must end with this value.
+/// Checks like [`check`] a program that must end with this value.
 pub fn check_value(source: &str, expected: &str) {
     assert_eq!(check(source).result, Ok(expected.to_owned()), "{source}");
 }
@@ -162,7 +162,7 @@ impl Machine<'_> {
         loop {
             let op = code.ops[pc];
             pc += 1;
-            // Whether a conditional jump is taken.
+            // True if a conditional jump is taken.
             let taken = match op {
                 Op::JumpIf { test, .. } => Some(r[test as usize].truthy()),
                 Op::JumpUnless { test, .. } => Some(!r[test as usize].truthy()),
@@ -325,7 +325,7 @@ fn args(r: &[V], base: u8, n: u8) -> Vec<V> {
     r[base as usize + 1..base as usize + 1 + n as usize].to_vec()
 }
 
-/// Anything but a number counts as 0, so that random programs get far.
+/// Returns an integer; anything but a number counts as 0, so that random programs get far.
 fn int(value: &V) -> i64 {
     if let V::Int(n) = value { *n } else { 0 }
 }

@@ -1,7 +1,7 @@
-//! As much of a value as a reply has room for: all of it, or an excerpt that is a value again.
+//! Values cut to the room of a reply: the whole value, or an excerpt that is itself a value.
 //!
-//! An excerpt has the first items of lists, the first characters of texts and, as long as there is room, all keys of
-//! maps. What was left out is counted beside it and never marked inside: whatever reads values can read an excerpt.
+//! An excerpt keeps the first items of lists, the first characters of texts and, while there is room, all keys of
+//! maps. Omissions are counted beside it and never marked inside it, so any reader of values can read an excerpt.
 
 use super::print::show_whole;
 use super::{Shown, Tree, View, show_public_cut};
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 /// Levels of collections that replies show. JSON readers commonly stop at 128.
 const MAX_DEPTH: usize = 64;
-/// Places that are named; all others are counted.
+/// Omissions reported with their place; all others are only counted.
 const MAX_NAMED: usize = 5;
-/// Numbers, names and patterns longer than this are left out of an excerpt: half a number is a wrong one.
+/// Maximum bytes of a number, name or pattern in an excerpt. Longer ones are left out: half a number is a wrong number.
 const MAX_ATOM_BYTES: usize = 1_000;
 
-/// Values within these are tried one after the other until one fits.
+/// Limits that are tried one after the other until a value fits.
 const STEPS: [Step; 12] = [
     Step { items: 2_000, entries: 2_000, chars: 16_384, depth: MAX_DEPTH },
     Step { items: 1_000, entries: 1_000, chars: 8_192, depth: MAX_DEPTH },
@@ -39,14 +39,14 @@ struct Step {
     depth: usize,
 }
 
-/// Something that an excerpt has only in part.
+/// A value that an excerpt holds only in part.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Omission {
-    /// Printed keys and indexes that lead to it from the whole.
+    /// Printed keys and indexes that lead from the whole to this value.
     path: Vec<String>,
-    /// How much of it is there.
+    /// Number of units that the excerpt keeps.
     kept: usize,
-    /// How much of it there is.
+    /// Number of units in the whole value.
     total: usize,
     unit: Unit,
 }
@@ -56,18 +56,18 @@ enum Unit {
     Items,
     Entries,
     Characters,
-    /// Characters of something that is no text, as `str` writes it.
+    /// Characters of a printed value other than text, as `str` writes it.
     Printed,
 }
 
-/// What an excerpt leaves out.
+/// Everything that an excerpt leaves out.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Omissions {
     named: Vec<Omission>,
     count: usize,
 }
 
-/// As much of a value as a reply has room for.
+/// A value, or an excerpt of it, that fits into a reply.
 ///
 /// ```
 /// use ptc_contract::data::Excerpt;
@@ -79,14 +79,14 @@ pub struct Omissions {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Excerpt {
-    /// The printed value, or an excerpt of it.
+    /// Printed value, or printed excerpt of it.
     pub text: String,
-    /// The excerpt, and what it leaves out; None for a value that is whole.
+    /// The excerpt and what it leaves out; None if the value is whole.
     pub cut: Option<(Datum, Omissions)>,
 }
 
 impl Excerpt {
-    /// As much of a value as takes at most so many bytes of text.
+    /// Returns the value, or as much of it as fits into `most` bytes of text.
     pub fn of(value: &Datum, most: usize) -> Excerpt {
         let tree = Tree::new(value);
         if let Some(text) = printed(tree.root(), most) {
@@ -101,14 +101,14 @@ impl Excerpt {
                 return Excerpt { text, cut: Some((datum, cutter.left_out)) };
             }
         }
-        // Only where the limit is a few bytes.
+        // Reached only if the limit is a few bytes.
         let omission = Omission { path: Vec::new(), kept: 0, total: value.nodes().len(), unit: Unit::Items };
         let left_out = Omissions { named: vec![omission], count: 1 };
         Excerpt { text: "nil".to_string(), cut: Some((Datum::scalar(Node::Nil), left_out)) }
     }
 }
 
-/// The text of a value, if it has at most so many bytes.
+/// Prints a value, if its text takes at most `most` bytes.
 fn printed(view: View<'_>, most: usize) -> Option<String> {
     let limits = Shown { chars: most, string: most, depth: MAX_DEPTH, ..Shown::default() };
     let (text, is_cut) = show_whole(view, limits);
@@ -120,13 +120,13 @@ struct Cutter {
     step: Step,
     most: usize,
     nodes: Vec<Node>,
-    /// No more than what the copy takes when it is printed.
+    /// Lower bound of the bytes that the copy takes when printed.
     bytes: usize,
     left_out: Omissions,
 }
 
 impl Cutter {
-    /// Recurses at most as deep as the step says. `path` is None below sets, where `get-in` leads nowhere.
+    /// Copies one value, at most as deep as the step allows. `path` is None below sets, which `get-in` cannot enter.
     fn copy(&mut self, view: View<'_>, depth: usize, path: &mut Option<Vec<String>>) {
         if self.bytes > self.most {
             return;
@@ -151,7 +151,7 @@ impl Cutter {
             Node::Map(total) => {
                 let kept = self.kept(view, self.step.entries, is_deep, path, Unit::Entries);
                 for (key, value) in view.entries().into_iter().take(kept) {
-                    // A key is whole or the entry is another one.
+                    // A cut key would make a different entry.
                     self.nodes.extend_from_slice(key.nodes());
                     self.bytes += key.nodes().iter().map(atom_bytes).sum::<usize>();
                     self.below(value, depth, path, || {
@@ -186,7 +186,7 @@ impl Cutter {
         path: &mut Option<Vec<String>>,
         step: impl FnOnce() -> String,
     ) {
-        // Paths are only for the omissions that are named.
+        // Only named omissions need their path.
         if self.left_out.named.len() >= MAX_NAMED {
             return self.copy(view, depth + 1, &mut None);
         }
@@ -199,7 +199,7 @@ impl Cutter {
         }
     }
 
-    /// How many items or entries of a collection are copied.
+    /// Returns how many items or entries of a collection are copied.
     fn kept(
         &mut self,
         view: View<'_>,
@@ -224,7 +224,7 @@ impl Cutter {
     }
 }
 
-/// Bytes of a scalar, about.
+/// Approximate bytes of a scalar.
 fn atom_bytes(node: &Node) -> usize {
     match node {
         Node::Big(text) | Node::Str(text) => text.len(),
@@ -234,7 +234,7 @@ fn atom_bytes(node: &Node) -> usize {
 }
 
 impl Omissions {
-    /// What is missing, in words.
+    /// Describes the omissions in words.
     pub fn in_words(&self) -> String {
         let mut words: Vec<String> = self.named.iter().map(Omission::in_words).collect();
         let more = self.count - self.named.len();
@@ -244,7 +244,7 @@ impl Omissions {
         words.join(", ")
     }
 
-    /// The same for machines.
+    /// Describes the omissions as JSON.
     pub fn to_json(&self) -> Value {
         let row = |omission: &Omission| {
             json!({
@@ -255,7 +255,7 @@ impl Omissions {
         self.named.iter().map(row).collect()
     }
 
-    /// The form that gives the next part of what is missing first, of the value that `whole` names.
+    /// Returns the form that reads the next part of the first omission from the value that `whole` names.
     pub fn fetch(&self, whole: &str) -> Option<String> {
         let Omission { path, kept, unit, .. } = self.named.first()?;
         let place = match path.is_empty() {

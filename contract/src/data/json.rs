@@ -1,4 +1,4 @@
-//! Data as JSON, where only what JSON has will do.
+//! Strict conversion of data to JSON: anything that JSON cannot hold is an error.
 
 use super::{Tree, View};
 use crate::firewall::FIREWALLED;
@@ -10,9 +10,9 @@ use std::fmt;
 /// Data that has no JSON form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoJson {
-    /// Where, as in `rows[0].ts`; empty for the whole.
+    /// Path to the value, such as `rows[0].ts`; empty for the whole.
     pub path: String,
-    /// What is there.
+    /// Description of the value found there.
     pub found: &'static str,
 }
 
@@ -25,8 +25,8 @@ impl fmt::Display for NoJson {
 
 impl std::error::Error for NoJson {}
 
-/// Data as JSON: keywords as strings, sets and lists as arrays, instants as ISO 8601. Keys that are no text, functions
-/// and numbers that JSON has not are errors that say where they stand.
+/// Converts data to JSON: keywords become strings, sets and lists arrays, instants ISO 8601. Keys that are no text,
+/// functions, and numbers outside JSON are errors with their path.
 ///
 /// ```
 /// use ptc_contract::data::to_json;
@@ -45,7 +45,7 @@ pub fn to_json(datum: &Datum) -> Result<Value, NoJson> {
     }
 }
 
-/// A value on the way from the root: its parent's place in the list, and which child it is.
+/// A value on the way from the root: its parent's place in the list, and the step that leads from there.
 struct Visited<'t> {
     view: View<'t>,
     parent: usize,
@@ -58,7 +58,7 @@ enum Step<'t> {
     Key(View<'t>),
 }
 
-/// The first value, from the top, that JSON has not. No recursion: data may be deep.
+/// Finds the first value, from the top, that JSON cannot hold. Without recursion: data may be deep.
 fn first_wrong(root: View<'_>) -> Option<NoJson> {
     let mut visited = vec![Visited { view: root, parent: 0, step: Step::Root }];
     let mut at = 0;
@@ -96,7 +96,7 @@ fn first_wrong(root: View<'_>) -> Option<NoJson> {
     None
 }
 
-/// Whether anything can be wrong with it: most of large data is plain, and is not looked at twice.
+/// Returns whether a value needs a closer look. Most of large data is plain scalars, which are never wrong.
 fn is_collection_or_odd(view: View<'_>) -> bool {
     matches!(view.node(), Node::Map(_) | Node::Vector(_) | Node::Set(_) | Node::Opaque(_) | Node::Float(_))
 }

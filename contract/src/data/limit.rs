@@ -3,15 +3,15 @@
 use super::head;
 use serde::{Deserialize, Serialize};
 
-/// The option `prompt_limit`.
+/// Limits of the option `prompt_limit`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PromptLimit {
-    /// Items shown of any list or map.
+    /// Items shown of each list or map.
     pub list: usize,
-    /// Bytes shown of any string.
+    /// Bytes shown of each string.
     pub string: usize,
-    /// Characters of the whole system message.
+    /// Maximum characters of the whole system message.
     pub max_chars: Option<usize>,
 }
 
@@ -22,7 +22,7 @@ impl Default for PromptLimit {
 }
 
 impl PromptLimit {
-    /// A string within the limit, or its beginning and a note on how long it is.
+    /// Returns a string within the limit, or its beginning and a note on its length.
     ///
     /// ```
     /// use ptc_contract::data::PromptLimit;

@@ -1,20 +1,20 @@
-//! Owned data as the text a program would print, within limits on items, strings and the whole.
+//! Owned data as the text that a program would print, within limits on items, strings and the whole.
 
 use super::View;
 use crate::firewall::{FIREWALLED, is_firewalled};
 use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
 use ptc_bytecode::{Media, Node};
 
-/// How much of a value is shown.
+/// Limits on how much of a value is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Items of any list, set or map.
+    /// Items of each list, set or map.
     pub items: usize,
-    /// Bytes of any string.
+    /// Bytes of each string.
     pub string: usize,
-    /// Characters of the whole, about.
+    /// Approximate characters of the whole text.
     pub chars: usize,
-    /// Levels of collections inside each other.
+    /// Levels of nested collections.
     pub depth: usize,
 }
 
@@ -24,7 +24,7 @@ impl Default for Shown {
     }
 }
 
-/// The readable form of a value. What is left out is marked: `…(+3 items)`, `…(+312 bytes)`, `…`.
+/// Prints a value in readable form. Omissions are marked: `…(+3 items)`, `…(+312 bytes)`, `…`.
 ///
 /// ```
 /// use ptc_contract::data::{show, Shown, Tree};
@@ -38,8 +38,8 @@ pub fn show(view: View<'_>, limits: Shown) -> String {
     print(view, limits, Reader::Host).0
 }
 
-/// The same for models: values of firewalled keys, and what was made of such, do not appear, and images and documents
-/// are placeholders.
+/// Prints a value for models: values of firewalled keys and values derived from them do not appear, and images and
+/// documents are placeholders.
 ///
 /// ```
 /// use ptc_contract::data::{show_public, Shown, Tree};
@@ -53,12 +53,12 @@ pub fn show_public(view: View<'_>, limits: Shown) -> String {
     show_public_cut(view, limits).0
 }
 
-/// The same, and whether anything was left out.
+/// Prints a value for models, and returns whether anything was left out.
 pub fn show_public_cut(view: View<'_>, limits: Shown) -> (String, bool) {
     show_public_with(view, limits, &mut |media| media.to_string())
 }
 
-/// The same with the words of the caller's own for each image and document that is shown.
+/// Prints a value for models with the caller's own placeholder for each image and document.
 pub fn show_public_with<'t>(
     view: View<'t>,
     limits: Shown,
@@ -67,7 +67,7 @@ pub fn show_public_with<'t>(
     print(view, limits, Reader::Model(place))
 }
 
-/// The form for models that can be read again: images and documents are the maps that they are.
+/// Prints a value for models so that it can be read again: images and documents stay maps.
 pub(super) fn show_whole(view: View<'_>, limits: Shown) -> (String, bool) {
     print(view, limits, Reader::Machine)
 }
@@ -88,22 +88,22 @@ fn print<'t>(view: View<'t>, limits: Shown, reader: Reader<'_, 't>) -> (String, 
     (text, printer.is_cut || printer.is_partial)
 }
 
-/// Who reads the text.
+/// Reader of the printed text.
 enum Reader<'p, 't> {
-    /// The host, who sees everything.
+    /// The host, which sees everything.
     Host,
-    /// A program of somebody who may not see what is firewalled.
+    /// A program that may not see firewalled values.
     Machine,
-    /// A model, which sees images otherwise. This says what stands at the place of one.
+    /// A model, which receives images separately; the function returns the placeholder of one.
     Model(&'p mut dyn FnMut(Media<'t>) -> String),
 }
 
 struct Printer<'p, 't> {
     out: String,
     limits: Shown,
-    /// Whether the end is missing.
+    /// Flag: the end of the text is missing.
     is_cut: bool,
-    /// Whether something within it is.
+    /// Flag: something inside the text is missing.
     is_partial: bool,
     is_public: bool,
     reader: Reader<'p, 't>,
@@ -116,7 +116,7 @@ impl<'t> Printer<'_, 't> {
         self.is_cut
     }
 
-    /// Recurses at most `limits.depth` deep.
+    /// Prints one value. Recurses at most `limits.depth` deep.
     fn value(&mut self, view: View<'t>, depth: usize) {
         if let Reader::Model(place) = &mut self.reader
             && let Some(media) = view.media()
@@ -171,7 +171,7 @@ impl<'t> Printer<'_, 't> {
     }
 }
 
-/// A scalar; strings end after `most` bytes with a note.
+/// Writes a scalar; strings end after `most` bytes with a note.
 fn write_leaf(node: &Node, most: usize, out: &mut String) {
     match node {
         Node::Nil => out.push_str("nil"),
@@ -204,12 +204,12 @@ fn write_leaf(node: &Node, most: usize, out: &mut String) {
     }
 }
 
-/// The first `most` bytes of a text, or a few less so that it ends between characters.
+/// Returns the first `most` bytes of a text, or slightly fewer so that it ends between characters.
 pub fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// The first `most` characters of a text, and how many are missing.
+/// Returns the first `most` characters of a text, with a count of the missing ones.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),
@@ -217,7 +217,7 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A value as a template inserts it: text and dates without quotes.
+/// Returns a value as a template inserts it: text and dates without quotes.
 pub fn plain(view: View<'_>) -> String {
     let mut out = String::new();
     match view.node() {

@@ -1,13 +1,13 @@
-//! Owned data with some of its subtrees replaced.
+//! Copies of owned data with some subtrees replaced.
 
 use super::{Tree, View};
 use crate::firewall::FIREWALLED;
 use ptc_bytecode::{Datum, Node};
 
-/// Where a value stands.
+/// Position of a value in its parent.
 #[derive(Clone, Copy)]
 pub enum Role<'t> {
-    /// It is the whole.
+    /// The whole value.
     Root,
     /// An item of a list or set.
     Item,
@@ -17,18 +17,18 @@ pub enum Role<'t> {
     Value(View<'t>),
 }
 
-/// What becomes of a value.
+/// Decision on one value.
 pub enum Action {
-    /// It stays; its parts are asked about next.
+    /// Keeps the value; its parts are decided next.
     Keep,
-    /// It stays with all its parts, which are not asked about.
+    /// Keeps the value with all its parts, undecided.
     KeepWhole,
-    /// This scalar stands in its place.
+    /// Puts this scalar in the value's place.
     Replace(Node),
 }
 
-/// A copy in which `decide` replaced what it wanted. Values are asked about before their parts.
-/// Takes time by size and no stack. What is veiled stays so.
+/// Copies data, replacing the values that `decide` picks. Values are decided before their parts. Time grows with the
+/// size, the stack does not. Veiled values stay veiled.
 pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Action) -> Datum {
     let tree = Tree::new(datum);
     let end = tree.root().index() as isize;
@@ -36,7 +36,7 @@ pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Acti
     let mut out = Vec::with_capacity(datum.nodes().len());
     // Places of veiled subtrees, counted from the last node.
     let mut veiled: Vec<usize> = Vec::new();
-    // Open collections: whether a map, and how many subtrees are still to come.
+    // Open collections: whether each is a map, and how many of its subtrees are still to come.
     let mut open: Vec<(bool, usize)> = Vec::new();
     let mut at = end;
     while at >= 0 {
@@ -58,7 +58,7 @@ pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Acti
         let is_veiled = view.is_marked();
         match decide(role, view) {
             Action::Replace(node) => {
-                // The mark that says that there was something is no secret itself.
+                // The marker that a value was here is no secret itself.
                 veiled.extend((is_veiled && !is_marker(&node)).then_some(out.len()));
                 out.push(node);
                 at -= view.size() as isize;

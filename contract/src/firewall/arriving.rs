@@ -1,12 +1,12 @@
-//! Texts that arrive piece by piece: a value may be cut by the end of any piece.
+//! Texts that arrive in pieces, where a value may be split between two pieces.
 
 use super::{SHORTEST, Secrets};
 use aho_corasick::Input;
 use std::ops::Bound;
 
 impl Secrets {
-    /// Counts the bytes of a text that are settled while the rest is still to come: from there on it may be the beginning of a
-    /// value, so only what stands before can be shown, after [`Secrets::redact`].
+    /// Returns how many bytes of an unfinished text are settled. The rest may be the beginning of a value, so only the
+    /// settled part can be shown, after [`Secrets::redact`].
     ///
     /// ```
     /// use ptc_contract::firewall::Secrets;
@@ -23,23 +23,23 @@ impl Secrets {
             return text.len();
         }
         self.find_heads();
-        // Without them, nothing of any text is shown.
+        // Without `heads`, `redact` shows nothing of any text.
         let Some(heads) = &self.heads else { return text.len() };
-        // Quotes at the end are looked for once: a text may be full of beginnings, and as full of quotes behind them.
+        // Quotes at the end are found once: a text may be full of beginnings with many quotes behind each.
         let unquoted = text.trim_end_matches('"').len();
         let without_quotes = |start: usize| &text[start..unquoted.max(start)];
         let mut look = 0;
         while let Some(found) = heads.find(Input::new(text).range(look..)) {
             let start = found.start();
             let rest = &text[start..];
-            // A quote may stand between the beginning of a value and the mark that it was cut there.
+            // A quote may stand between the beginning of a value and the `…` that cuts it.
             if self.may_grow(rest) || self.may_grow(without_quotes(start)) {
                 return start;
             }
             let whole = self.whole(rest).or(rest.chars().next().map(char::len_utf8));
             look = start + whole.unwrap_or(1);
         }
-        // Fewer characters than are looked for.
+        // The tail has fewer characters than `heads` needs.
         let tail = text[look..].char_indices().rev().take(SHORTEST).map(|(at, _)| look + at);
         let open = tail.filter(|at| {
             let rest = without_quotes(*at);
@@ -48,7 +48,7 @@ impl Secrets {
         open.last().unwrap_or(text.len())
     }
 
-    /// True if a longer value begins like this.
+    /// Returns whether some longer value begins with `seen`.
     fn may_grow(&self, seen: &str) -> bool {
         let next = self.texts.range::<str, _>((Bound::Excluded(seen), Bound::Unbounded)).next();
         next.is_some_and(|text| text.starts_with(seen))

@@ -1,4 +1,4 @@
-//! When are two tool calls the same call? When their canonical forms are.
+//! Canonical forms of tool calls: two calls are equal if their canonical forms are.
 
 use super::normalize_key;
 use ptc_bytecode::text::{write_day, write_instant};
@@ -6,33 +6,32 @@ use ptc_bytecode::{Datum, Node, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Arguments nested deeper are told apart node by node: their canonical text would grow with the
-/// square of the depth.
+/// Maximum depth of canonical text, which grows with the square of the depth. Deeper arguments are hashed by node.
 const MAX_DEPTH: u32 = 128;
 
-/// A tool and its arguments, in a form that is equal for calls that mean the same.
+/// Canonical form of a tool call, equal for calls that mean the same.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct CacheKey(String);
 
 impl CacheKey {
-    /// The canonical text: a JSON list of the tool's name and its arguments.
+    /// Returns the canonical text: a JSON list of the tool's name and its arguments.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// The first 16 hex digits of the SHA-256 of the text, for traces.
+    /// Returns the first 16 hex digits of the SHA-256 of the text, for traces.
     pub fn hash(&self) -> String {
         hex(&Sha256::digest(self.0.as_bytes()).into())[..16].to_string()
     }
 }
 
-/// Arguments in sixteen hex digits, for logs that must not show them.
+/// Hashes arguments into 16 hex digits, for logs that must not show them.
 pub fn args_hash(args: &serde_json::Value) -> String {
     hex(&Sha256::digest(args.to_string().as_bytes()).into())[..16].to_string()
 }
 
-/// The canonical form of a call: keys as hosts spell them and sorted, whole floats as integers,
-/// keywords and dates as text. Lists keep their order.
+/// Returns the canonical form of a call: keys spelled as hosts do and sorted, whole floats as integers, keywords and
+/// dates as text. Lists keep their order.
 ///
 /// ```
 /// use ptc_contract::keys::canonical_cache_key;
@@ -50,12 +49,12 @@ pub fn canonical_cache_key(tool: &str, args: &Datum) -> CacheKey {
         args.nodes().iter().for_each(|node| hash.update(format!("{node:?}\n")));
         format!("{{\"#deep\":\"{}\"}}", hex(&hash.finalize().into()))
     });
-    // A map is what tools take; anything else is marked, so that it never equals a map's text.
+    // Tools take maps; any other argument is marked, so that it never equals a map's text.
     let marked = if matches!(args.nodes().last(), Some(Node::Map(_))) { "" } else { ",\"#args\"" };
     CacheKey(format!("[{}{marked},{text}]", quoted(tool)))
 }
 
-/// Children come before their collection, so one pass with a stack of finished texts does it.
+/// Writes canonical text. Children come before their collection, so one pass with a stack of finished texts suffices.
 fn canonical(args: &Datum) -> Option<String> {
     let mut done: Vec<(String, u32)> = Vec::new();
     for node in args.nodes() {
@@ -73,7 +72,7 @@ fn canonical(args: &Datum) -> Option<String> {
                 let (parts, depth) = take(&mut done, *n as usize * 2);
                 let mut entries: Vec<(String, &String)> =
                     parts.chunks_exact(2).map(|pair| (key(&pair[0]), &pair[1])).collect();
-                // Of equal keys the last one counts, as it does for the tool.
+                // Of equal keys the last entry counts, as it does for the tool.
                 entries.reverse();
                 entries.sort_by(|a, b| a.0.cmp(&b.0));
                 entries.dedup_by(|later, first| later.0 == first.0);
@@ -96,7 +95,7 @@ fn take(done: &mut Vec<(String, u32)>, count: usize) -> (Vec<String>, u32) {
     (parts.into_iter().map(|(text, _)| text).collect(), depth)
 }
 
-/// A key from the text of its value: strings are respelled, everything else becomes a string.
+/// Turns the text of a key into a canonical key: strings are respelled, everything else becomes a string.
 fn key(text: &str) -> String {
     if text.starts_with('"') { normalize_key(text).into_owned() } else { quoted(text) }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A key as hosts see it: `-` becomes `_`.
+/// Returns a key as hosts spell it: `-` becomes `_`.
 ///
 /// ```
 /// assert_eq!(ptc_contract::keys::normalize_key("order-count"), "order_count");
@@ -11,7 +11,7 @@ pub fn normalize_key(key: &str) -> Cow<'_, str> {
     if key.contains('-') { Cow::Owned(key.replace('-', "_")) } else { Cow::Borrowed(key) }
 }
 
-/// A key as programs write it: `_` becomes `-`, except for the first, which marks a firewalled field.
+/// Returns a key as programs spell it: `_` becomes `-`, except a leading one, which marks a firewalled field.
 ///
 /// ```
 /// assert_eq!(ptc_contract::keys::kebab_key("_email_ids"), "_email-ids");
@@ -23,7 +23,7 @@ pub fn kebab_key(key: &str) -> String {
     }
 }
 
-/// Whether two spellings name the same field.
+/// Returns whether two spellings name the same field.
 pub fn same(a: &str, b: &str) -> bool {
     let plain = |b: u8| if b == b'-' { b'_' } else { b };
     a.len() == b.len() && a.bytes().map(plain).eq(b.bytes().map(plain))

@@ -1,4 +1,4 @@
-//! Answers of tools against what their signatures promise.
+//! Checks of tool answers against the tools' signatures.
 
 use super::check::{Check, MAX_ERRORS};
 use super::types::Type;
@@ -8,12 +8,12 @@ use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Frozen, ToolAnswer};
 use std::ops::ControlFlow;
 
-/// How a tool tells of a failure that a program should look at.
+/// Key or first item by which a tool's answer reports a failure that the program should look at.
 const FAILURE: &str = "error";
 
 impl Signature {
-    /// An answer of a tool, in this mode: what does not fit and is let through all the same, or why it is refused. Nothing
-    /// is coerced. A failure that the tool tells as a value, `{"error": …}` or `["error", …]`, is no result and fits.
+    /// Checks the answer of a tool in this mode: returns the tolerated misfits, or the reason why it is refused.
+    /// Nothing is coerced. A failure reported as a value, `{"error": …}` or `["error", …]`, always fits.
     ///
     /// ```
     /// use ptc_contract::signature::{Signature, Validation};
@@ -54,7 +54,7 @@ impl Signature {
         }
     }
 
-    /// Item by item where it is a list: answers may be larger than anybody wants to hold twice.
+    /// Checks a list item by item: answers may be too large to be held twice.
     fn shared(&self, check: &mut Check, frozen: &Frozen) {
         let whole = || frozen.to_datum(usize::MAX);
         let Type::List(item) = self.returns.required() else {
@@ -63,7 +63,7 @@ impl Signature {
             }
             return;
         };
-        // Two items may be a failure.
+        // Two items may be a failure, `["error", …]`.
         if frozen.outline(0, 0).len <= 2 {
             if let Ok(datum) = whole() {
                 self.value(check, &datum);
@@ -84,7 +84,7 @@ impl Signature {
         }
     }
 
-    /// Whether a value is a failure that the tool tells of. One that has fields of the result is a result.
+    /// Returns whether a value reports a failure. A map with fields of the result is a result.
     fn tells_failure(&self, view: View<'_>) -> bool {
         match view.node() {
             Node::Map(_) => {

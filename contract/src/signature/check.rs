@@ -1,4 +1,4 @@
-//! Whether a value fits a type, and where it does not. Nothing is coerced here.
+//! Checks of values against types, with the places of misfits. Nothing is coerced here.
 
 use super::parse::pattern;
 use super::types::{Field, Literal, Num, Pred, Type};
@@ -11,11 +11,11 @@ use ptc_bytecode::{Datum, Node};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// How many errors are kept; a list of a million wrong rows is told by its first ones.
+/// Maximum number of errors kept; the first ones tell enough of a list with a million wrong rows.
 pub(super) const MAX_ERRORS: usize = 20;
 
 impl Signature {
-    /// What of a result does not fit; empty if all does. Extra fields are fine.
+    /// Checks a result and returns the misfits. Extra fields are fine.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -32,14 +32,14 @@ impl Signature {
         self.returns.check(value, false)
     }
 
-    /// What of the arguments does not fit. Nothing is coerced.
+    /// Checks arguments and returns the misfits. Nothing is coerced.
     pub fn validate_input(&self, args: &Datum) -> Vec<ValidationError> {
         self.params_type().check(args, false)
     }
 }
 
 impl Type {
-    /// What does not fit; `strict` refuses fields that are not declared.
+    /// Checks a value and returns the misfits; `strict` refuses undeclared fields.
     pub fn check(&self, value: &Datum, strict: bool) -> Vec<ValidationError> {
         let tree = Tree::new(value);
         let mut check = Check::new(strict);
@@ -52,7 +52,7 @@ pub(super) struct Check {
     pub strict: bool,
     pub errors: Vec<ValidationError>,
     pub path: Path,
-    /// Patterns met so far, so that a list of a million texts compiles its pattern once.
+    /// Compiled patterns, so that a list of a million texts compiles its pattern once.
     patterns: HashMap<String, Option<regex::Regex>>,
 }
 
@@ -61,14 +61,14 @@ impl Check {
         Check { strict, errors: Vec::new(), path: Path::default(), patterns: HashMap::new() }
     }
 
-    /// Whether `view` fits `ty`, all else being equal; leaves no errors behind.
+    /// Returns whether `view` fits `ty`, without leaving errors behind.
     pub fn fits(&mut self, ty: &Type, view: View<'_>) -> bool {
         let before = std::mem::take(&mut self.errors);
         self.value(ty, view);
         std::mem::replace(&mut self.errors, before).is_empty()
     }
 
-    /// Recurses as deep as the type, not as deep as the data.
+    /// Checks one value. Recurses as deep as the type, not as deep as the data.
     pub fn value(&mut self, ty: &Type, view: View<'_>) {
         if self.errors.len() >= MAX_ERRORS {
             return;
@@ -145,7 +145,7 @@ impl Check {
 
     pub fn missing(&mut self, ty: &Type) {
         if matches!(ty, Type::Any | Type::Nil) {
-            // Present or not, nil is a value of these.
+            // Nil is a value of these types, so the field may be absent.
             return;
         }
         let error = ValidationError::new(&self.path, expected(ty), "nil");
@@ -184,7 +184,7 @@ impl Check {
         }
     }
 
-    /// What was found. Values of firewalled fields stay out of every message.
+    /// Describes the value found. Values of firewalled fields stay out of every message.
     pub fn got(&self, view: View<'_>) -> String {
         match view.node() {
             Node::Nil => "nil".to_string(),
@@ -199,7 +199,7 @@ fn brief(view: View<'_>) -> String {
     show(view, Shown { string: 60, chars: 80, depth: 2, items: 5 })
 }
 
-/// Fields by their normalised names. An entry spelled exactly so wins over one that only means it.
+/// Indexes the entries of a map by their normalised names. An exactly spelled entry wins over an equivalent one.
 pub(super) fn index<'t>(view: View<'t>) -> HashMap<Cow<'t, str>, (View<'t>, View<'t>)> {
     let mut known: HashMap<Cow<'t, str>, (View<'t>, View<'t>)> = HashMap::new();
     for (key, value) in view.entries() {
@@ -212,7 +212,7 @@ pub(super) fn index<'t>(view: View<'t>) -> HashMap<Cow<'t, str>, (View<'t>, View
     known
 }
 
-/// Whether a scalar is of a type that has no parts.
+/// Returns whether a scalar has a type that has no parts.
 fn is_scalar(ty: &Type, node: &Node) -> bool {
     match (ty, node) {
         (Type::String, Node::Str(_)) => true,
@@ -230,14 +230,14 @@ fn is_scalar(ty: &Type, node: &Node) -> bool {
     }
 }
 
-/// Whether text could follow the colon of a keyword.
+/// Returns whether a text could follow the colon of a keyword.
 pub(super) fn is_keyword_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit() || c == ':')
         && name.chars().all(|c| c.is_alphanumeric() || "_-+*/!?<>=.&%$#'".contains(c))
 }
 
-/// A point in time from text with an offset, and whether the offset is other than zero.
+/// Reads a point in time from text with an offset; the flag says that the offset is not zero.
 pub(super) fn instant(text: &str) -> Option<(i64, bool)> {
     let (_, time) = text.split_once(['T', 't', ' '])?;
     let offset = time.rfind(['Z', 'z', '+', '-']).map(|at| &time[at..])?;
@@ -262,14 +262,14 @@ fn compare(node: &Node, bound: Num) -> Option<std::cmp::Ordering> {
         (Node::Int(a), Num::Int(b)) => Some(a.cmp(&b)),
         (Node::Int(a), Num::Float(b)) => (*a as f64).partial_cmp(&b),
         (Node::Float(a), b) => a.partial_cmp(&b.get()),
-        // Past 64 bits, so past every bound on its side.
+        // Integers beyond 64 bits are beyond every bound on their side.
         (Node::Big(digits), _) if digits.starts_with('-') => Some(std::cmp::Ordering::Less),
         (Node::Big(_), _) => Some(std::cmp::Ordering::Greater),
         _ => None,
     }
 }
 
-/// A type in the words of the messages.
+/// Returns a type in the words of messages.
 pub(super) fn expected(ty: &Type) -> String {
     match ty {
         Type::List(_) => "list".to_string(),

@@ -1,5 +1,5 @@
-//! Inputs made to fit: models quote numbers and write keywords for text. What is changed is told in
-//! warnings; what cannot be changed is an error.
+//! Coercion of inputs: models quote numbers and write keywords for text. Changes are reported as warnings, values that
+//! cannot be changed as errors.
 
 use super::check::{Check, MAX_ERRORS, index, instant, is_keyword_name, is_literal};
 use super::types::{Field, Literal, Type};
@@ -10,7 +10,7 @@ use ptc_bytecode::text::{write_day, write_instant};
 use ptc_bytecode::{Datum, Node};
 use std::collections::HashMap;
 
-/// What came of coercing a value.
+/// Result of coercing a value.
 pub(super) struct Coercion {
     pub datum: Datum,
     pub warnings: Vec<String>,
@@ -36,19 +36,19 @@ struct Work {
     warnings: Vec<String>,
     /// Nodes of the result, children before their collection.
     out: Vec<Node>,
-    /// Where firewalled parts of it end.
+    /// Indexes in `out` where firewalled parts end.
     veiled: Vec<u32>,
 }
 
 impl Work {
-    /// Writes one value, changed or not. Recurses as deep as the type.
+    /// Writes one value, coerced where needed. Recurses as deep as the type.
     fn value(&mut self, ty: &Type, view: View<'_>) {
         self.write(ty, view);
-        // A firewalled value stays so when it is coerced.
+        // Coercion keeps the mark of a firewalled value.
         self.veiled.extend(view.is_marked().then(|| self.out.len().saturating_sub(1) as u32));
     }
 
-    /// Writes one value as it is.
+    /// Copies one value unchanged.
     fn copy(&mut self, view: View<'_>) {
         self.veiled.extend(view.marks_below(self.out.len()));
         self.out.extend_from_slice(view.nodes());
@@ -73,7 +73,7 @@ impl Work {
                 let errors = self.check.errors.len();
                 self.value(inner, view);
                 if self.check.errors.len() == errors && self.out.len() == start + 1 {
-                    // A scalar: the conditions hold for what it has become.
+                    // Conditions apply to the coerced scalar.
                     let marks = if view.is_veiled() { vec![0] } else { Vec::new() };
                     let became = Datum::scalar(self.out[start].clone()).with_veiled(marks);
                     self.check.value(ty, Tree::new(&became).root());
@@ -126,14 +126,14 @@ impl Work {
             }
         }
         self.out.push(Node::Map(count));
-        // Whether there are fields too many is for the checker to say, without looking inside again.
+        // Excess fields are left to the checker, which need not look inside the values again.
         let names: Vec<Field> =
             fields.iter().map(|field| Field::new(&*field.name, Type::optional(Type::Any))).collect();
         let closed = matches!(ty, Type::Record { closed: true, .. });
         self.check.value(&Type::Record { fields: names, closed }, view);
     }
 
-    /// The first alternative that fits as it is, or else the first that can be made to fit.
+    /// Writes a value as the first alternative that fits as it is, or else the first that it can be coerced to.
     fn choice(&mut self, ty: &Type, types: &[Type], view: View<'_>) {
         if types.iter().any(|one| self.check.fits(one, view)) {
             return self.copy(view);
@@ -172,7 +172,7 @@ impl Work {
     }
 }
 
-/// What a scalar becomes, and whether that deserves a warning; None if it is left alone.
+/// Returns the coerced form of a scalar and whether that deserves a warning; None if it stays as it is.
 fn changed(ty: &Type, node: &Node) -> Option<(Node, bool)> {
     match (ty, node) {
         (Type::Int, Node::Str(text)) => integer(text).map(|node| (node, true)),
@@ -201,7 +201,7 @@ fn changed(ty: &Type, node: &Node) -> Option<(Node, bool)> {
             instant(text).map(|(micros, is_shifted)| (Node::Instant(micros), is_shifted))
         }
         (Type::Enum(values), node) => {
-            // A keyword for text and the other way is how the value is written, not a mistake.
+            // Keywords for text, and text for keywords, are a matter of notation, not a mistake.
             let value = values.iter().find(|value| is_literal(value, node))?;
             match (value, node) {
                 (Literal::Str(text), Node::Keyword(_)) => Some((Node::Str(text.as_str().into()), false)),
@@ -222,7 +222,7 @@ fn integer(text: &str) -> Option<Node> {
         return Some(Node::Int(n));
     }
     let digits = digits.trim_start_matches('0');
-    // As many digits as a program may write.
+    // Digits of the longest number that a program may write.
     (digits.len() <= 100).then(|| {
         let sign = if text.starts_with('-') { "-" } else { "" };
         Node::Big(format!("{sign}{digits}").into())

@@ -1,4 +1,4 @@
-//! Descriptions of parameters and fields: lines for models that say what a name means.
+//! Descriptions of parameters and fields: lines that tell models what a name means.
 
 use super::schema_in::FieldDescriptions;
 use super::types::{Field, Type};
@@ -6,7 +6,7 @@ use super::{Signature, SignatureError};
 use crate::keys;
 
 impl Signature {
-    /// Describes a parameter for models; the error is for a name that the signature does not have.
+    /// Describes a parameter for models; fails if the signature has no such parameter.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -34,7 +34,7 @@ impl Signature {
         }
     }
 
-    /// Describes the parameters that `descriptions` has a line for and that have none yet.
+    /// Describes the parameters that have a line in `descriptions` and no description yet.
     #[must_use]
     pub fn described_by(mut self, descriptions: &FieldDescriptions) -> Signature {
         for field in self.params.iter_mut().filter(|field| field.description.is_none()) {
@@ -44,7 +44,7 @@ impl Signature {
         self
     }
 
-    /// Described parameters and described fields inside of them, by path.
+    /// Returns described parameters and described fields inside them, by path.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -62,7 +62,7 @@ impl Signature {
     }
 }
 
-/// Recurses as deep as types nest, which is bounded where they are read.
+/// Collects descriptions. Recurses as deep as types nest, which is bounded where they are read.
 fn collect<'f>(fields: &'f [Field], inside: &str, found: &mut Vec<(String, &'f str)>) {
     for field in fields {
         let path = format!("{inside}{}", field.name);

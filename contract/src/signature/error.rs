@@ -1,16 +1,16 @@
-//! What is wrong with a signature, and with a value that should fit one.
+//! Errors of signatures themselves, and of values that should fit one.
 
 use super::Path;
 use std::fmt;
 
-/// Why a text or data is no signature.
+/// Reason why a text or data is not a signature.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignatureError {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to write instead.
+    /// Advice: what to write instead.
     pub hint: Option<String>,
-    /// Where, in characters from 1; None for data.
+    /// Column of the problem, in characters from 1; None for data.
     pub column: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for SignatureError {
 
 impl std::error::Error for SignatureError {}
 
-/// One place where a value does not fit.
+/// A misfit: one place where a value does not fit.
 ///
 /// ```
 /// use ptc_contract::Signature;
@@ -58,13 +58,13 @@ impl std::error::Error for SignatureError {}
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ValidationError {
-    /// Where.
+    /// Path to the value.
     pub path: Path,
-    /// What was needed.
+    /// Description of the expected value.
     pub expected: String,
-    /// What was found.
+    /// Description of the value found.
     pub got: String,
-    /// Both in a sentence.
+    /// Expected and found, in one sentence.
     pub message: String,
 }
 
@@ -90,7 +90,7 @@ impl fmt::Display for ValidationError {
     }
 }
 
-/// Lines under a heading, one `- ` line each; empty for none.
+/// Formats errors under a heading, one `- ` line each; empty if there are none.
 ///
 /// ```
 /// use ptc_contract::signature::list_errors;

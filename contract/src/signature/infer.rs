@@ -1,4 +1,4 @@
-//! The type of a value that is at hand, for readers who have not seen it.
+//! Types inferred from values, for readers who have not seen the values.
 
 use super::parse::is_name;
 use super::types::{Field, Type, repeated};
@@ -6,13 +6,13 @@ use crate::data::View;
 use crate::firewall::is_firewalled;
 use ptc_bytecode::Node;
 
-/// How deep, how many fields, and how many items are looked at.
+/// Maximum depth, fields and items that are looked at.
 const DEPTH: usize = 3;
 const FIELDS: usize = 12;
 const ITEMS: usize = 20;
 
 impl Type {
-    /// What a value looks like, as far as a reader wants to know. Of firewalled maps no names are told.
+    /// Infers a type, as detailed as a prompt needs. Names inside firewalled maps are left out.
     ///
     /// ```
     /// use ptc_contract::{data::Tree, signature::Type};
@@ -25,7 +25,7 @@ impl Type {
     }
 }
 
-/// Within a firewalled value, names of fields are not told: keys are data, too, and may be names of people.
+/// Infers a type. Within a firewalled value, field names are left out: keys are data too, such as names of people.
 fn infer(view: View<'_>, depth: usize, is_secret: bool) -> Type {
     let is_secret = is_secret || view.is_veiled();
     match view.node() {
@@ -51,7 +51,7 @@ fn infer(view: View<'_>, depth: usize, is_secret: bool) -> Type {
     }
 }
 
-/// A record, if it is small and its keys are names.
+/// Returns a record type, if the map is small and its keys are names.
 fn fields(view: View<'_>, depth: usize) -> Option<Type> {
     if depth >= DEPTH || view.is_empty() || view.len() > FIELDS {
         return None;
@@ -67,7 +67,7 @@ fn fields(view: View<'_>, depth: usize) -> Option<Type> {
     fields.filter(|fields| repeated(fields).is_none()).map(|fields| Type::Record { fields, closed: false })
 }
 
-/// A type for both, as narrow as is easily said.
+/// Returns a type that fits both, as narrow as can be said simply.
 fn same(a: Type, b: Type) -> Type {
     match (a, b) {
         (a, b) if a == b => a,
@@ -75,7 +75,7 @@ fn same(a: Type, b: Type) -> Type {
         (Type::Optional(a), b) | (b, Type::Optional(a)) => Type::optional(same(*a, b.required().clone())),
         (Type::Int, Type::Float) | (Type::Float, Type::Int) => Type::Float,
         (Type::List(a), Type::List(b)) => match (*a, *b) {
-            // Nothing is known of the items of an empty list.
+            // An empty list says nothing about its items.
             (Type::Any, other) | (other, Type::Any) => Type::List(Box::new(other)),
             (a, b) => Type::List(Box::new(same(a, b))),
         },

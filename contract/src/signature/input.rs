@@ -1,22 +1,22 @@
-//! Contracts as options and files give them.
+//! Contracts as options and files specify them.
 
 use super::{Signature, SignatureError};
 use ptc_bytecode::Datum;
 use serde_json::Value;
 
-/// A contract as an option takes it.
+/// A contract, as an option specifies it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SignatureInput {
     /// Shorthand, or Malli text.
     Text(String),
     /// Malli data.
     Malli(Datum),
-    /// Read already.
+    /// A parsed signature.
     Ready(Signature),
 }
 
 impl SignatureInput {
-    /// A signature as a file has it: a text, or Malli data in lists.
+    /// Takes the value of a file: a text, or Malli data in lists.
     pub fn from_json(value: &Value) -> Result<SignatureInput, String> {
         match value {
             Value::String(text) => Ok(SignatureInput::Text(text.clone())),
@@ -27,7 +27,7 @@ impl SignatureInput {
         }
     }
 
-    /// The signature it stands for.
+    /// Parses the input into its signature.
     pub fn read(&self) -> Result<Signature, SignatureError> {
         match self {
             SignatureInput::Text(text) => Signature::parse(text),

@@ -1,5 +1,4 @@
-//! Text of a signature → tokens. Shared by the shorthand and by Malli text, which are made of the
-//! same pieces.
+//! Lexer of signatures: text → tokens. Shared by the shorthand and Malli text, which use the same tokens.
 
 use super::SignatureError;
 use super::types::Num;
@@ -22,7 +21,7 @@ pub(super) enum Token<'s> {
     Text(String),
 }
 
-/// A token and where it stands: its first byte, and whether space comes before it.
+/// A token, its first byte, and whether a space precedes it.
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme<'s> {
     pub token: Token<'s>,
@@ -36,7 +35,7 @@ pub(super) fn lex(source: &str) -> Result<Vec<Lexeme<'_>>, SignatureError> {
     let mut at = 0;
     let mut spaced = true;
     while let Some(c) = source[at..].chars().next() {
-        // Commas are space, as in the language.
+        // Commas are whitespace, as in the language.
         if c.is_whitespace() || c == ',' {
             at += c.len_utf8();
             spaced = true;
@@ -69,7 +68,7 @@ fn token(source: &str, at: usize, c: char) -> Result<(Token<'_>, usize), Signatu
         '"' => text(source, at),
         '-' | '0'..='9' => number(source, at),
         ':' => {
-            // `:=>` and `:>` of Malli begin like operators.
+            // Malli's `:=>` and `:>` begin like operators.
             let name = &rest[1..];
             let op = ["=>", ">=", "<=", ">", "<"].into_iter().find(|op| name.starts_with(op));
             let len = op.map_or_else(|| name_len(name), str::len);
@@ -92,7 +91,7 @@ fn token(source: &str, at: usize, c: char) -> Result<(Token<'_>, usize), Signatu
     }
 }
 
-/// How many bytes of a name there are. `-` belongs to names, but not the one of an arrow.
+/// Returns the length of a name in bytes. `-` belongs to names, unless it begins an arrow.
 fn name_len(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -112,7 +111,7 @@ fn number(source: &str, at: usize) -> Result<(Token<'_>, usize), SignatureError>
     let whole = digits(len);
     len += whole;
     let mut is_float = false;
-    // `1..100` is a range, not a float with its digits missing.
+    // `1..100` is a range, not a float with missing digits.
     if bytes.get(len) == Some(&b'.') && bytes.get(len + 1).is_some_and(u8::is_ascii_digit) {
         is_float = true;
         len += 1;
@@ -165,7 +164,7 @@ fn text(source: &str, at: usize) -> Result<(Token<'_>, usize), SignatureError> {
     Err(SignatureError::at(source, at, "a text without its closing `\"`"))
 }
 
-/// Where the arrow between parameters and result stands; text that cannot be read has none.
+/// Returns the position of the arrow between parameters and result; None if there is none or the text is invalid.
 pub(super) fn arrow(source: &str) -> Option<usize> {
     if source.len() > super::MAX_TEXT {
         return None;
@@ -182,13 +181,13 @@ pub(super) fn arrow(source: &str) -> Option<usize> {
     None
 }
 
-/// Whether a keyword of this name can be written.
+/// Returns whether a keyword of this name can be written.
 pub(super) fn is_keyword(name: &str) -> bool {
     let text = format!(":{name}");
     matches!(lex(&text).as_deref(), Ok([Lexeme { token: Token::Keyword(read), .. }]) if *read == name)
 }
 
-/// Whether a text is one word, so that it needs no quotes.
+/// Returns whether a text is one word, so that it needs no quotes.
 pub(super) fn is_word(text: &str) -> bool {
     matches!(lex(text).as_deref(), Ok([Lexeme { token: Token::Word(word), .. }]) if *word == text)
 }

@@ -1,5 +1,5 @@
-//! Malli data → signature, and back. The data comes from a program, from JSON (keywords are strings
-//! that begin with a colon), or from text.
+//! Malli data → signature, and back. The data comes from a program, from JSON (where keywords are strings that begin
+//! with a colon), or from text.
 
 use super::lex::{Token, is_keyword, lex};
 use super::parse::check_pattern;
@@ -9,15 +9,15 @@ use crate::data::{Action, Shown, View, rewrite, show};
 use ptc_bytecode::{Datum, Node};
 use std::borrow::Cow;
 
-/// Whether a text is Malli rather than shorthand.
+/// Returns whether a text is Malli rather than shorthand.
 pub(super) fn is_text(source: &str) -> bool {
     source.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(":=>"))
 }
 
-/// The data a text stands for: vectors, maps, keywords, words, texts and numbers.
+/// Parses Malli text into data: vectors, maps, keywords, words, texts and numbers.
 pub(super) fn read_text(source: &str) -> Result<Datum, SignatureError> {
     let mut nodes = Vec::new();
-    // Open brackets: what closes them, where they stand, how many values they hold.
+    // Open brackets: closing character, position, and number of values so far.
     let mut open: Vec<(char, usize, u32)> = vec![('\0', 0, 0)];
     for lexeme in lex(source)? {
         let bad = |message: &str| SignatureError::at(source, lexeme.at, message);
@@ -97,7 +97,7 @@ fn distinct(fields: Vec<Field>) -> Result<Vec<Field>, SignatureError> {
     }
 }
 
-/// `[name t]` or `[name {:optional true, :description "…"} t]`.
+/// Reads `[name t]` or `[name {:optional true, :description "…"} t]`.
 fn entry(view: View<'_>, depth: usize) -> Result<Field, SignatureError> {
     let parts = view.items();
     let (name, properties, of) = match parts[..] {
@@ -126,7 +126,7 @@ fn ty(view: View<'_>, depth: usize) -> Result<Type, SignatureError> {
     let Some(form) = head(&parts) else {
         return Err(odd(view, "a type is a keyword or a vector that begins with one"));
     };
-    // Properties stand second; of those, bounds mean something.
+    // Properties stand second; only bounds among them mean something.
     let properties = parts.get(1).copied().filter(|second| matches!(second.node(), Node::Map(_)));
     if properties.is_some() {
         parts.remove(1);
@@ -190,7 +190,7 @@ fn condition(view: View<'_>) -> Result<Pred, SignatureError> {
     })
 }
 
-/// `min` and `max`: of numbers a bound that may be negative or a float, of the rest a count.
+/// Converts `min` or `max`: a bound for numbers, which may be negative or a float, a count for everything else.
 fn bounds(is_min: bool, bound: Num) -> Result<Pred, SignatureError> {
     Ok(match (is_min, bound) {
         (true, Num::Int(n @ 0..)) => Pred::Min(n as u64),
@@ -230,7 +230,7 @@ fn literal(view: View<'_>) -> Result<Literal, SignatureError> {
     })
 }
 
-/// Data from JSON, where a keyword is a string with a colon before it, as a program would have it.
+/// Converts strings with a leading colon, which stand for keywords in JSON, to keywords.
 pub(super) fn with_keywords(data: &Datum) -> Cow<'_, Datum> {
     if data.nodes().iter().any(|node| matches!(node, Node::Keyword(_))) {
         return Cow::Borrowed(data);

@@ -1,48 +1,48 @@
-//! The four ways to hold a value against a signature.
+//! The four modes of checking a value against a signature.
 
 use super::coerce::coerce;
 use super::{Signature, Type, ValidationError, list_errors};
 use ptc_bytecode::Datum;
 use serde::{Deserialize, Serialize};
 
-/// How strictly inputs and outputs are checked; for an agent, or for one of its tools.
+/// Strictness of checks on inputs and outputs; for an agent, or for one of its tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Validation {
-    /// Coerce inputs, check, fail on errors; extra fields are fine.
+    /// Coerces inputs, checks, and fails on errors; extra fields are fine.
     #[default]
     Enabled,
-    /// The same, but errors are only told.
+    /// Coerces and checks as `Enabled` does, but only reports errors.
     WarnOnly,
-    /// Nothing is looked at.
+    /// Checks nothing.
     Disabled,
-    /// As enabled, and extra fields are errors. An agent also needs a signature for each of its tools,
-    /// and a context with all required keys.
+    /// Checks as `Enabled` does, and refuses extra fields. An agent also needs a signature for each of its tools, and a
+    /// context with all required keys.
     Strict,
 }
 
-/// A value that may go on.
+/// A value that passed its check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckedValue {
-    /// The value, coerced where that was needed.
+    /// Value, coerced where needed.
     pub value: Datum,
-    /// What was coerced, one line each.
+    /// Coercions, one line each.
     pub warnings: Vec<String>,
-    /// What does not fit and is let through all the same.
+    /// Misfits that the mode lets through.
     pub tolerated: Vec<ValidationError>,
 }
 
-/// A value that does not fit.
+/// Errors of a value that failed its check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rejection {
-    /// Why; at least one.
+    /// Misfits; at least one.
     pub errors: Vec<ValidationError>,
-    /// What was coerced before that.
+    /// Coercions made before the value was refused, one line each.
     pub warnings: Vec<String>,
 }
 
 impl Rejection {
-    /// Errors and warnings under the headings that models know.
+    /// Returns errors and warnings under the headings that models know.
     pub fn lines(&self) -> String {
         let errors = list_errors("Tool validation errors:", &self.errors);
         match list_errors("Tool validation warnings:", &self.warnings) {
@@ -61,7 +61,7 @@ impl std::fmt::Display for Rejection {
 impl std::error::Error for Rejection {}
 
 impl Signature {
-    /// Arguments as the tool or agent gets them, in this mode.
+    /// Coerces and checks the arguments of a tool or agent, in this mode.
     ///
     /// ```
     /// use ptc_contract::signature::{Signature, Validation};
@@ -80,7 +80,7 @@ impl Signature {
         self.params_type().coerce(args, mode)
     }
 
-    /// A result as it goes to the host, in this mode. Nothing is coerced.
+    /// Checks a result for the host, in this mode. Nothing is coerced.
     ///
     /// ```
     /// use ptc_contract::signature::{Signature, Validation};
@@ -103,7 +103,7 @@ impl Signature {
         Ok(CheckedValue { value: value.clone(), warnings: Vec::new(), tolerated: errors })
     }
 
-    /// A result as a Rust type, once it fits.
+    /// Checks a result and deserializes it into a Rust type.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -126,7 +126,7 @@ impl Signature {
 }
 
 impl Type {
-    /// A value made to fit, in this mode.
+    /// Coerces and checks a value, in this mode.
     pub fn coerce(&self, value: &Datum, mode: Validation) -> Result<CheckedValue, Rejection> {
         let coerced = coerce(self, value, mode == Validation::Strict);
         if !coerced.errors.is_empty() && mode != Validation::WarnOnly {

@@ -1,11 +1,11 @@
-//! Tokens → signature.
+//! Parser of signatures: tokens → [`Signature`].
 
 use super::lex::{Lexeme, Token, lex};
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
 use super::{MAX_NESTING, MAX_PATTERNS, MAX_TEXT, Signature, SignatureError, malli};
 use ptc_bytecode::nearest;
 
-/// Names of types, as they are written.
+/// Types that have a name.
 pub(super) const NAMES: &[(&str, Type)] = &[
     ("string", Type::String),
     ("int", Type::Int),
@@ -40,7 +40,7 @@ struct Parser<'s> {
     source: &'s str,
     lexemes: Vec<Lexeme<'s>>,
     next: usize,
-    /// How many there are so far.
+    /// Number of patterns so far.
     patterns: usize,
 }
 
@@ -67,7 +67,7 @@ impl<'s> Parser<'s> {
         self.peek() == Some(&Token::Mark(mark))
     }
 
-    /// Whether `mark` comes next without space before it.
+    /// Returns whether `mark` comes next without a space before it.
     fn is_close_mark(&self, mark: char) -> bool {
         self.is_mark(mark) && !self.lexemes[self.next].spaced
     }
@@ -93,7 +93,7 @@ impl<'s> Parser<'s> {
         self.error(format!("`{}` is left over behind the signature", self.shown(lexeme)))
     }
 
-    /// Names and types between brackets.
+    /// Parses names and types between brackets.
     fn fields(&mut self, open: char, close: char, depth: usize) -> Result<Vec<Field>, SignatureError> {
         let start = self.next;
         self.next += 1;
@@ -231,7 +231,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The values behind `:enum`.
+    /// Parses the values behind `:enum`.
     fn literals(&mut self) -> Result<Type, SignatureError> {
         if !self.is_close_mark('[') {
             return Err(self.error("`:enum` needs its values").hint("write `:enum[pending active closed]`"));
@@ -271,7 +271,7 @@ impl<'s> Parser<'s> {
         Ok(Type::Enum(values))
     }
 
-    /// `[>0]`, `[1..100]`, `[min 1 max 5]`, `[re "^a"]`, or several of them.
+    /// Parses `[>0]`, `[1..100]`, `[min 1 max 5]`, `[re "^a"]`, or several of them.
     fn conditions(&mut self) -> Result<Vec<Pred>, SignatureError> {
         self.next += 1;
         let mut preds = Vec::new();
@@ -347,17 +347,17 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Whether a word can name a field without quotes.
+/// Returns whether a word can name a field without quotes.
 pub(super) fn is_name(word: &str) -> bool {
     let mut chars = word.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// How large the machine of a pattern may be, in bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 18;
 
-/// A pattern ready to search with, or why it is none.
+/// Compiles a pattern, or returns the reason why it is none.
 pub(super) fn pattern(source: &str) -> Result<regex::Regex, String> {
     regex::RegexBuilder::new(source).size_limit(PATTERN_BYTES).nest_limit(50).build().map_err(|error| {
         match error {

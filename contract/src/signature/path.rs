@@ -1,27 +1,27 @@
-//! Where a value stands inside another: `orders[1].buyer.id`.
+//! Paths to values inside others, such as `orders[1].buyer.id`.
 
 use std::fmt;
 
-/// One step of a [`Path`].
+/// Step of a [`Path`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Segment {
-    /// Into a field.
+    /// Step into a field.
     Key(String),
-    /// Into an item.
+    /// Step into an item.
     Index(usize),
 }
 
-/// The steps to a value, outermost first.
+/// Steps to a value, outermost first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Path(pub Vec<Segment>);
 
 impl Path {
-    /// Whether it leads to the value itself.
+    /// Returns whether the path leads to the value itself.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether it goes through a field whose values are kept from models.
+    /// Returns whether the path goes through a field whose values are kept from models.
     pub fn is_firewalled(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Segment::Key(name) if crate::firewall::is_firewalled(name)))
     }

@@ -7,19 +7,19 @@ use crate::{firewall, keys};
 use ptc_bytecode::text::write_quoted;
 use std::fmt::{self, Display, Write};
 
-/// How names are spelled.
+/// Spelling of names in rendered signatures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// As declared; reads back as the same signature.
+    /// Names as declared; the text reads back as the same signature.
     Canonical,
-    /// With `-` for `_`, as programs write keys; a leading `_` stays.
+    /// `-` for `_`, as programs write keys; a leading `_` stays.
     Kebab,
-    /// As declared, without firewalled fields: what a caller is shown of a result.
+    /// Names as declared, without firewalled fields: the view of a result that callers get.
     Public,
 }
 
 impl Signature {
-    /// As text.
+    /// Renders the signature as text.
     ///
     /// ```
     /// use ptc_contract::signature::{Signature, Style};
@@ -30,7 +30,7 @@ impl Signature {
     /// ```
     pub fn render(&self, style: Style) -> String {
         let mut out = String::from("(");
-        // A caller must give firewalled parameters, so those are always shown.
+        // Callers must pass firewalled parameters, so these are always shown.
         let for_params = if style == Style::Public { Style::Canonical } else { style };
         fields(&self.params, for_params, &mut out);
         out.push_str(") -> ");
@@ -38,8 +38,8 @@ impl Signature {
         out
     }
 
-    /// The firewalled fields of the result, as `_email_ids [:int]`; what the second line of a tool's
-    /// entry names. Fields of records inside have a path.
+    /// Returns the firewalled fields of the result, such as `_email_ids [:int]`, with a path inside records. The second
+    /// line of a tool's entry names them.
     pub fn firewalled(&self) -> Vec<String> {
         let mut found = Vec::new();
         firewalled(&self.returns, "", &mut found);
@@ -48,7 +48,7 @@ impl Signature {
 }
 
 impl Type {
-    /// As text.
+    /// Renders the type as text.
     pub fn render(&self, style: Style) -> String {
         let mut out = String::new();
         ty(self, style, &mut out);
@@ -122,7 +122,7 @@ fn ty(this: &Type, style: Style, out: &mut String) {
             out.push('}');
         }
         Type::Optional(inner) => {
-            // Behind the last alternative of a choice it means the whole choice.
+            // Behind the last alternative of a choice, `?` applies to the whole choice.
             ty(inner, style, out);
             out.push('?');
         }
@@ -200,7 +200,7 @@ fn conditions(preds: &[Pred], out: &mut String) {
 }
 
 impl Num {
-    /// In a form that the reader of signatures takes back.
+    /// Writes the number so that the parser reads it back unchanged.
     pub(super) fn write(self, out: &mut String) {
         let _ = match self {
             Num::Int(n) => write!(out, "{n}"),

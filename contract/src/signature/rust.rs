@@ -5,8 +5,8 @@ use super::{Signature, SignatureError, Type};
 use schemars::JsonSchema;
 
 impl Signature {
-    /// The signature of a result of this type. Types that contain themselves, tuples and enums with
-    /// data in their variants need a signature written by hand.
+    /// Returns the signature of a result of this type. Types that contain themselves, tuples, and enums with data in
+    /// their variants need a signature written by hand.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -23,7 +23,7 @@ impl Signature {
         Signature::from_json_schema(&schema::<T>())
     }
 
-    /// The signature of a function from a struct of arguments.
+    /// Returns the signature of a function that takes a struct of arguments.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -37,7 +37,7 @@ impl Signature {
         Signature::from_tool_schemas(&schema::<Args>(), Some(&schema::<Ret>()))
     }
 
-    /// What the doc comments of a struct say of its fields: for the option `field_descriptions`.
+    /// Returns the doc comments of a struct's fields, for the option `field_descriptions`.
     ///
     /// ```
     /// #[derive(schemars::JsonSchema)]
@@ -53,7 +53,7 @@ impl Signature {
 }
 
 impl Type {
-    /// The type of values of a Rust type.
+    /// Returns the signature type of a Rust type.
     pub fn of<T: JsonSchema>() -> Result<Type, SignatureError> {
         Type::from_json_schema(&schema::<T>())
     }

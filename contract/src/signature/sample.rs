@@ -1,4 +1,4 @@
-//! A value of a type, for examples in prompts and for trial runs.
+//! Sample values of a type, for examples in prompts and for trial runs.
 
 use super::types::{Literal, Num, Pred, Type};
 use crate::data::{Shown, Tree, show};
@@ -6,8 +6,7 @@ use crate::keys::kebab_key;
 use ptc_bytecode::{Datum, Node};
 
 impl Type {
-    /// A value that fits, as far as conditions allow: texts are `"example"`, integers 42. Keys are
-    /// spelled as declared.
+    /// Returns a value that fits, if conditions allow: texts are `"example"`, integers 42. Keys are as declared.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -22,7 +21,7 @@ impl Type {
         Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
     }
 
-    /// The same as a program writes it, with keyword keys.
+    /// Returns a sample as a program writes it, with keyword keys.
     pub fn sample_text(&self) -> String {
         let mut nodes = Vec::new();
         write(self, true, &mut nodes);
@@ -77,7 +76,7 @@ fn write(ty: &Type, in_program: bool, nodes: &mut Vec<Node>) {
     }
 }
 
-/// A number or text near the bounds that meets all conditions.
+/// Returns a number or text near the bounds that meets all conditions.
 fn candidate(ty: &Type, inner: &Type, preds: &[Pred]) -> Option<Node> {
     let bounds = preds.iter().filter_map(|pred| match pred {
         Pred::Gt(n) | Pred::Ge(n) | Pred::Lt(n) | Pred::Le(n) => Some(*n),

@@ -1,7 +1,7 @@
-//! JSON Schema → signature: what MCP servers, providers and Rust types describe themselves with.
+//! JSON Schema → signature, for the schemas of MCP servers, providers and Rust types.
 //!
-//! Only what a signature can say is taken; a keyword with another meaning is an error that names
-//! it, since dropping it would let wrong values through.
+//! Only keywords that a signature can express are accepted; others are errors that name them, since dropping them would
+//! let wrong values through.
 
 use super::parse::check_pattern;
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
@@ -10,16 +10,16 @@ use crate::data::cut;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What a schema says of each field of a record, by name.
+/// Descriptions of the fields of a record, by name.
 pub type FieldDescriptions = BTreeMap<String, String>;
 
-/// How many types one schema may stand for: references can name a part many times over.
+/// Maximum number of types in one schema: references can name a part many times over.
 const MAX_TYPES: usize = 10_000;
 
-/// Characters of the description of a field.
+/// Maximum characters of a field's description.
 const MAX_DESCRIPTION: usize = 1_000;
 
-/// Keywords that change nothing about which values fit.
+/// Keywords that do not affect which values fit.
 const ANNOTATIONS: &[&str] = &[
     "$schema",
     "$id",
@@ -37,7 +37,7 @@ const ANNOTATIONS: &[&str] = &[
 ];
 
 impl Signature {
-    /// The schema of a result.
+    /// Converts the schema of a result.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -52,7 +52,7 @@ impl Signature {
         Ok(Signature { params: Vec::new(), returns: Type::from_json_schema(schema)? })
     }
 
-    /// The schema of a tool's parameters, which is one of an object, and of its result if there is one.
+    /// Converts the schema of a tool's parameters, which describes an object, and of its result if there is one.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -76,20 +76,20 @@ impl Signature {
 }
 
 impl Type {
-    /// The type a schema stands for.
+    /// Converts a schema to a type.
     pub fn from_json_schema(schema: &Value) -> Result<Type, SignatureError> {
         Reader { root: schema, following: Vec::new(), types: 0, patterns: 0 }.ty(schema, 0)
     }
 }
 
-/// The descriptions of the fields of an object's schema.
+/// Returns the descriptions of the fields in an object's schema.
 pub(super) fn descriptions(schema: &Value) -> FieldDescriptions {
     let properties = schema.get("properties").and_then(Value::as_object);
     let described = properties.into_iter().flatten();
     described.filter_map(|(name, field)| Some((name.clone(), description(field)?))).collect()
 }
 
-/// The first paragraph of a schema's description, on one line: schemas of servers may hold whole pages.
+/// Returns the first paragraph of a schema's description, on one line: schemas of servers may hold whole pages.
 fn description(schema: &Value) -> Option<String> {
     let text = schema.get("description")?.as_str()?.trim();
     let paragraph = text.lines().map(str::trim).take_while(|line| !line.is_empty());
@@ -99,7 +99,7 @@ fn description(schema: &Value) -> Option<String> {
 
 struct Reader<'s> {
     root: &'s Value,
-    /// References on the way to here, so that one that leads to itself is found.
+    /// References followed on the way here, to find those that lead to themselves.
     following: Vec<&'s str>,
     types: usize,
     patterns: usize,
@@ -128,7 +128,7 @@ impl<'s> Reader<'s> {
         }
         let preds = conditions(object)?;
         let is_known_integer = object.get("format").and_then(Value::as_str).is_some_and(is_integer_format);
-        // Bounds of a machine integer say what it is stored in, not what is meant.
+        // Bounds of a machine integer describe its storage, not its meaning.
         if is_known_integer && preds.iter().all(|pred| matches!(pred, Pred::Ge(_) | Pred::Le(_))) {
             return Ok(base);
         }
@@ -212,7 +212,7 @@ impl<'s> Reader<'s> {
         let closed = match object.get("additionalProperties") {
             None | Some(Value::Bool(true)) => false,
             Some(Value::Bool(false)) => true,
-            // A map from any key: what its values are cannot be said.
+            // A map with any keys: a signature cannot say the type of its values.
             Some(Value::Object(_)) if !object.contains_key("properties") => return Ok(Type::Map),
             Some(_) => return Err(unsaid("additionalProperties")),
         };
@@ -246,7 +246,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Alternatives. Constants alone are an enum, as Rust enums with documented variants are told.
+    /// Converts alternatives. Constants alone become an enum: Rust enums with documented variants look like this.
     fn choice(&mut self, types: &'s Value, depth: usize) -> Result<Type, SignatureError> {
         let Some(types) = types.as_array().filter(|types| !types.is_empty()) else {
             return Err(SignatureError::data("`anyOf` in a JSON Schema lists schemas"));
@@ -333,7 +333,7 @@ fn is_integer_format(format: &str) -> bool {
     format.starts_with("int") || format.starts_with("uint")
 }
 
-/// An enum; null among its values makes it optional.
+/// Returns an enum; a null among its values makes it optional.
 fn optional_enum(mut values: Vec<Literal>) -> Result<Type, SignatureError> {
     let before = values.len();
     values.retain(|value| *value != Literal::Nil);

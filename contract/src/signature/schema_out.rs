@@ -5,8 +5,7 @@ use super::types::{Field, Literal, Num, Pred, Type};
 use serde_json::{Value, json};
 
 impl Signature {
-    /// The schema of the result. Providers want an object at the root, so a list stands in its
-    /// field `items`.
+    /// Returns the schema of the result. Providers want an object at the root, so a list stands in its field `items`.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -32,7 +31,7 @@ impl Signature {
         }
     }
 
-    /// The schema of the parameters, as tools are offered to models.
+    /// Returns the schema of the parameters, as tools are offered to models.
     ///
     /// ```
     /// use ptc_contract::Signature;
@@ -54,7 +53,7 @@ impl Signature {
 }
 
 impl Type {
-    /// The schema of a value of this type.
+    /// Returns the schema of a value of this type.
     pub fn to_json_schema(&self) -> Value {
         schema(self)
     }
@@ -69,11 +68,11 @@ fn schema(ty: &Type) -> Value {
         Type::Any => json!({}),
         Type::Map => json!({"type": "object"}),
         Type::Nil => json!({"type": "null"}),
-        // `{}` is any map, so nothing is known of its fields.
+        // `{}` stands for any map, so its fields are unknown.
         Type::Record { fields, closed: false } if fields.is_empty() => json!({"type": "object"}),
         Type::Record { fields, .. } => record(fields),
         Type::List(item) => json!({"type": "array", "items": schema(item)}),
-        // A field that may be absent is told by `required`; elsewhere nil has to be said.
+        // `required` already says which fields may be absent; elsewhere nil must be spelled out.
         Type::Optional(inner) => json!({"anyOf": [schema(inner), {"type": "null"}]}),
         Type::Or(types) => json!({"anyOf": types.iter().map(schema).collect::<Vec<_>>()}),
         Type::Enum(values) => {

@@ -1,11 +1,11 @@
-//! Signatures as programs are held against them before they run.
+//! Shapes of signatures, for checking programs before they run.
 
 use super::{Field, Literal, Num, Signature, Type, Validation};
 use ptc_runtime::{FieldShape, RecordShape, Shape, ToolShape};
 
 impl Signature {
-    /// What a tool of this signature takes and answers, where arguments are checked in this mode: what is let through
-    /// must not be refused before.
+    /// Returns the shapes of a tool's arguments and answers. `mode` is how arguments are checked when the tool is
+    /// called: a program must not be refused for arguments that this mode lets through.
     ///
     /// ```
     /// use ptc_contract::signature::{Signature, Validation};
@@ -26,14 +26,14 @@ impl Signature {
 }
 
 impl Type {
-    /// What its values look like.
+    /// Returns the shape of values of this type.
     pub fn shape(&self) -> Shape {
         match self {
             Type::String | Type::Keyword => Shape::Text,
             Type::Int => Shape::Integer,
             Type::Float => Shape::Number,
             Type::Bool => Shape::Boolean,
-            // Text, or a value of its own.
+            // Text, or a native value.
             Type::DateTime | Type::Any => Shape::Anything,
             Type::Map => Shape::Map,
             Type::Nil => Shape::Nothing.nullable(),

@@ -1,33 +1,33 @@
-//! The types of a signature.
+//! Types of signatures, their fields and conditions.
 
 use crate::keys;
 
-/// The longest text of a signature, in bytes.
+/// Maximum length of a signature's text, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
 
-/// The most levels of types inside each other.
+/// Maximum levels of nested types.
 pub const MAX_NESTING: usize = 64;
 
-/// The most patterns of one signature. Each takes time to compile and memory to hold.
+/// Maximum number of patterns in one signature. Each takes time to compile and memory to hold.
 pub const MAX_PATTERNS: usize = 100;
 
-/// A contract: parameters by name, and what is returned.
+/// A contract: named parameters and a result type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Signature {
-    /// In declared order.
+    /// Parameters, in declared order.
     pub params: Vec<Field>,
-    /// What is returned.
+    /// Type of the result.
     pub returns: Type,
 }
 
 impl Default for Signature {
-    /// `() -> :any`
+    /// Returns `() -> :any`.
     fn default() -> Signature {
         Signature { params: Vec::new(), returns: Type::Any }
     }
 }
 
-/// What a value must be.
+/// The type of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Type {
     /// Text.
@@ -52,35 +52,34 @@ pub enum Type {
     List(Box<Type>),
     /// A map with these fields.
     Record {
-        /// In declared order.
+        /// Fields, in declared order.
         fields: Vec<Field>,
-        /// Whether other fields are refused in every mode (from JSON Schema).
+        /// Flag: undeclared fields are refused in every mode (from JSON Schema).
         closed: bool,
     },
-    /// nil, or this; absent where it is a field or a parameter.
+    /// nil or this type; fields and parameters may be absent.
     Optional(Box<Type>),
-    /// One of these.
+    /// Any of these literal values.
     Enum(Vec<Literal>),
-    /// Any of these; at least two.
+    /// Any of these types; at least two.
     Or(Vec<Type>),
-    /// A value of this type that meets all the conditions.
+    /// A value of this type that meets all conditions.
     And(Box<Type>, Vec<Pred>),
 }
 
-/// A field of a record, or a parameter. Fields are equal if name and type are: a description changes nothing about
-/// which values fit.
+/// A field of a record, or a parameter. Equal if name and type are: descriptions do not affect which values fit.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// As declared.
+    /// Name, as declared.
     pub name: String,
-    /// What it must be.
+    /// Type of the field's values.
     pub ty: Type,
-    /// A line for models: from a doc comment, a JSON Schema, Malli's `:description`, or the host.
+    /// Description for models, one line: from a doc comment, a JSON Schema, Malli's `:description`, or the host.
     pub description: Option<String>,
 }
 
 impl Field {
-    /// A field without a description.
+    /// Returns a field without a description.
     pub fn new(name: impl Into<String>, ty: Type) -> Field {
         Field { name: name.into(), ty, description: None }
     }
@@ -92,7 +91,7 @@ impl PartialEq for Field {
     }
 }
 
-/// A value that stands in a type.
+/// A literal value in a type.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
     /// nil
@@ -101,13 +100,13 @@ pub enum Literal {
     Bool(bool),
     /// A number.
     Num(Num),
-    /// Text; keywords of that name count too.
+    /// Text; keywords of that name fit too.
     Str(String),
-    /// A keyword; text of that name counts too.
+    /// A keyword; text of that name fits too.
     Keyword(String),
 }
 
-/// A number that stands in a type. Never NaN or infinite.
+/// A literal number in a type. Never NaN or infinite.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Num {
     /// An integer.
@@ -117,7 +116,7 @@ pub enum Num {
 }
 
 impl Num {
-    /// As a float, for comparing.
+    /// Returns the number as a float, for comparing.
     pub fn get(self) -> f64 {
         match self {
             Num::Int(n) => n as f64,
@@ -137,21 +136,21 @@ pub enum Pred {
     Lt(Num),
     /// A number not above this.
     Le(Num),
-    /// At least so many characters, items or entries.
+    /// At least this many characters, items or entries.
     Min(u64),
-    /// At most so many.
+    /// At most this many characters, items or entries.
     Max(u64),
-    /// Text in which this pattern is found.
+    /// Text that matches this pattern somewhere.
     Re(String),
 }
 
 impl Type {
-    /// Whether nil is fine and a field may be absent.
+    /// Returns whether nil fits and a field of this type may be absent.
     pub fn is_optional(&self) -> bool {
         matches!(self, Type::Optional(_))
     }
 
-    /// Without the `?`.
+    /// Returns the type without the `?`.
     pub fn required(&self) -> &Type {
         match self {
             Type::Optional(inner) => inner,
@@ -159,7 +158,7 @@ impl Type {
         }
     }
 
-    /// The fields of a record, also of an optional one.
+    /// Returns the fields of a record, also of an optional one.
     pub fn fields(&self) -> Option<&[Field]> {
         match self.required() {
             Type::Record { fields, .. } => Some(fields),
@@ -167,17 +166,17 @@ impl Type {
         }
     }
 
-    /// The field of that name; `-` and `_` are the same.
+    /// Returns the field of that name; `-` and `_` are equal.
     pub fn field(&self, name: &str) -> Option<&Field> {
         find(self.fields()?, name)
     }
 
-    /// Whether it takes text as it is: nothing to be parsed from an answer.
+    /// Returns whether the type takes text as it is, so that an answer need not be parsed.
     pub fn is_text(&self) -> bool {
         matches!(self, Type::String | Type::Any)
     }
 
-    /// nil or `inner`; the same twice is the same.
+    /// Returns the type of nil or `inner`; an optional type stays as it is.
     pub fn optional(inner: Type) -> Type {
         match inner {
             Type::Optional(_) => inner,
@@ -185,7 +184,7 @@ impl Type {
         }
     }
 
-    /// Any of `types`: nested choices are one choice, and one optional alternative makes it optional.
+    /// Returns a choice of `types`: nested choices are flattened, and an optional alternative makes it optional.
     pub(crate) fn any_of(types: Vec<Type>) -> Type {
         let mut flat = Vec::new();
         let mut is_optional = false;
@@ -209,8 +208,8 @@ impl Type {
         if is_optional { Type::optional(choice) } else { choice }
     }
 
-    /// `base` with conditions. They go inside choices and optionals, so that there is one way to
-    /// write each type. The error says which condition makes no sense.
+    /// Returns `base` with conditions. They move inside choices and optionals, so that each type is written one way.
+    /// The error names the condition that makes no sense.
     pub(crate) fn refined(base: Type, preds: Vec<Pred>) -> Result<Type, String> {
         if preds.is_empty() {
             return Ok(base);
@@ -236,14 +235,14 @@ impl Type {
         }
     }
 
-    /// Whether it has a length rather than a size.
+    /// Returns whether values have a length rather than a magnitude.
     pub(crate) fn has_length(&self) -> bool {
         matches!(self, Type::String | Type::Keyword | Type::List(_) | Type::Map | Type::Record { .. })
     }
 }
 
 impl Pred {
-    /// `min` and `max` of a number are bounds, bounds of a text or list are lengths.
+    /// Converts `min` and `max` of a number to bounds, and bounds of a text or list to lengths.
     fn suited(self, base: &Type) -> Pred {
         let is_number = matches!(base, Type::Int | Type::Float);
         match self {
@@ -264,7 +263,7 @@ impl Pred {
     }
 }
 
-/// The field of that name. The exact spelling wins, then `-` and `_` are the same.
+/// Returns the field of that name. The exact spelling wins; otherwise `-` and `_` are equal.
 pub fn find<'f>(fields: &'f [Field], name: &str) -> Option<&'f Field> {
     fields
         .iter()
@@ -272,7 +271,7 @@ pub fn find<'f>(fields: &'f [Field], name: &str) -> Option<&'f Field> {
         .or_else(|| fields.iter().find(|field| keys::same(&field.name, name)))
 }
 
-/// A name whose fields differ only in `-` and `_`, if there is one: such a record could not be read.
+/// Returns a name whose fields differ only in `-` and `_`, if there is one: such a record could not be read.
 pub(crate) fn repeated(fields: &[Field]) -> Option<&str> {
     let mut seen = std::collections::HashSet::new();
     fields.iter().find(|field| !seen.insert(keys::normalize_key(&field.name))).map(|field| &*field.name)

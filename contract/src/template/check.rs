@@ -1,11 +1,11 @@
-//! Whether the tags of a template agree with the parameters of a signature.
+//! Checks of a template's tags against the parameters of a signature.
 
 use super::{Part, Tag, Template, TemplateError};
 use crate::keys;
 use crate::signature::{Field, Type};
 use ptc_bytecode::nearest;
 
-/// What a name is looked up in: fields, or something that may hold anything.
+/// Scope of a name lookup: fields, or something that may hold anything.
 enum Scope<'f> {
     Fields(&'f [Field]),
     /// An item without fields: only `{{.}}` can read it.
@@ -13,14 +13,14 @@ enum Scope<'f> {
     Unknown,
 }
 
-/// What a name leads to.
+/// Result of resolving a name.
 enum Found<'f> {
     Type(&'f Type),
     Unknown,
 }
 
 impl Template {
-    /// What does not agree: every tag must be a parameter, or lead into one by its type.
+    /// Returns the tags that do not agree: each must name a parameter, or lead into one by its type.
     ///
     /// ```
     /// use ptc_contract::{template::Template, Signature};
@@ -38,7 +38,7 @@ impl Template {
         errors
     }
 
-    /// The parameters that no tag uses. A text agent never sees those.
+    /// Returns the parameters that no tag uses. A text agent never sees those.
     pub fn unused<'f>(&self, params: &'f [Field]) -> Vec<&'f str> {
         let names = self.names();
         let is_used = |field: &Field| {
@@ -87,7 +87,7 @@ impl Template {
         }
     }
 
-    /// The type of a name, from the innermost scope outward.
+    /// Resolves the type of a name, from the innermost scope outward.
     fn resolve<'f>(&self, tag: &Tag, scopes: &[Scope<'f>]) -> Result<Found<'f>, TemplateError> {
         let Some((first, rest)) = tag.path.split_first() else { return Ok(Found::Unknown) };
         let mut found = None;
@@ -132,7 +132,7 @@ impl Template {
     }
 }
 
-/// What a section over a value of this type is inside of; None if it pushes nothing.
+/// Returns the scope inside a section over a value of this type; None if it opens none.
 fn inside(ty: &Type) -> Option<Scope<'_>> {
     match ty.required() {
         Type::List(item) => Some(match item.required() {
@@ -147,7 +147,7 @@ fn inside(ty: &Type) -> Option<Scope<'_>> {
     }
 }
 
-/// The type of a field of a value of this type, or why it has none.
+/// Returns the type of a field of a value of this type, or the reason why it has none.
 fn step<'f>(ty: &'f Type, name: &str) -> Result<Found<'f>, String> {
     match ty.required() {
         Type::Record { fields, .. } if !fields.is_empty() => match ty.field(name) {

@@ -1,4 +1,4 @@
-//! Template + data → text.
+//! Filling of templates: template + data → text.
 
 use super::{OnMissing, Part, Tag, Template, TemplateError, TemplateStyle};
 use crate::data::PromptLimit;
@@ -6,34 +6,34 @@ use crate::data::{Shown, View, plain, show, show_public_with};
 use crate::firewall::FIREWALLED;
 use ptc_bytecode::{Media, Node};
 
-/// How long the text may become, in bytes: sections inside sections multiply.
+/// Maximum bytes of the filled text: nested sections multiply.
 const MAX_OUTPUT: usize = 4 << 20;
 
-/// How many parts may be filled in, for sections that write nothing.
+/// Maximum number of parts filled in; bounds sections that write nothing.
 const MAX_STEPS: usize = 1_000_000;
 
-/// How a template is filled in.
+/// Options for filling a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filling {
-    /// What values become in a program agent.
+    /// Rendering of values in agents that write programs.
     pub style: TemplateStyle,
-    /// What becomes of tags without a value.
+    /// Treatment of tags without a value.
     pub on_missing: OnMissing,
-    /// How much of a value is shown.
+    /// Limits on the shown part of each value.
     pub limit: PromptLimit,
-    /// Whether the reader writes programs, and so can read values by name.
+    /// Flag: the reader writes programs, and so can read values by name.
     pub is_program: bool,
-    /// Whether the text is a program itself: every value stands in it as a literal.
+    /// Flag: the text is a program itself, and every value stands in it as a literal.
     pub is_literal: bool,
 }
 
 impl Filling {
-    /// For agents that answer in text: values stand in the text, cut at the limits.
+    /// Options for agents that answer in text: values stand in the text, cut at the limits.
     pub fn text() -> Filling {
         Filling { is_program: false, ..Filling::program() }
     }
 
-    /// For agents that write programs: large values and those with parts are named, `data/rows`.
+    /// Options for agents that write programs: large values and those with parts are named, as `data/rows`.
     pub fn program() -> Filling {
         Filling {
             style: TemplateStyle::Value,
@@ -44,14 +44,14 @@ impl Filling {
         }
     }
 
-    /// For texts that are programs: values are literals of the language, whole and quoted.
+    /// Options for texts that are programs: values are literals of the language, whole and quoted.
     pub fn literal() -> Filling {
         Filling { is_literal: true, ..Filling::text() }
     }
 }
 
 impl Template {
-    /// The names of tags that the context has no value for; sections may be without.
+    /// Returns the names of tags that the context has no value for; sections may lack one.
     pub fn missing(&self, context: View<'_>) -> Vec<String> {
         let filling = Filling { on_missing: OnMissing::Keep, ..Filling::text() };
         let mut place = |_: Media<'_>| String::new();
@@ -60,7 +60,7 @@ impl Template {
         work.missing
     }
 
-    /// The text with everything filled in from a map.
+    /// Fills the template from a map.
     ///
     /// ```
     /// use ptc_contract::{data::Tree, template::{Filling, Template}};
@@ -75,7 +75,7 @@ impl Template {
         self.fill_with(context, filling, &mut |media| media.to_string())
     }
 
-    /// The same with the words of the caller's own for each image and document that is shown.
+    /// Fills the template with the caller's own placeholder for each image and document.
     pub fn fill_with(
         &self,
         context: View<'_>,
@@ -91,12 +91,12 @@ impl Template {
 struct Work<'t, 'p> {
     template: &'t Template,
     filling: &'t Filling,
-    /// What names are looked up in, innermost last.
+    /// Scopes of name lookups, innermost last.
     scopes: Vec<View<'t>>,
     out: String,
     steps: usize,
     missing: Vec<String>,
-    /// Says what stands at the place of an image or a document.
+    /// Returns the placeholder of an image or document.
     place: &'p mut dyn FnMut(Media<'_>) -> String,
 }
 
@@ -111,7 +111,7 @@ impl<'t, 'p> Work<'t, 'p> {
         Work { template, filling, scopes, out, steps: 0, missing: Vec::new(), place }
     }
 
-    /// Recurses as deep as sections nest.
+    /// Fills parts. Recurses as deep as sections nest.
     fn parts(&mut self, parts: &'t [Part]) -> Result<(), TemplateError> {
         for part in parts {
             self.steps += 1;
@@ -128,7 +128,7 @@ impl<'t, 'p> Work<'t, 'p> {
         Ok(())
     }
 
-    /// The value of a name, and whether it comes from the context itself and not from an item.
+    /// Looks up the value of a name; the flag says that it comes from the context itself and not from an item.
     fn lookup(&self, tag: &Tag) -> Option<(View<'t>, bool)> {
         let Some((first, rest)) = tag.path.split_first() else {
             return self.scopes.last().map(|scope| (*scope, false));
@@ -199,7 +199,7 @@ impl<'t, 'p> Work<'t, 'p> {
         let Some(value) = value.filter(|_| is_truthy) else { return Ok(()) };
         let has_parts = matches!(value.node(), Node::Vector(_) | Node::Set(_) | Node::Map(_));
         if tag.is_firewalled() || (has_parts && value.is_veiled()) {
-            // Going on would show what is inside.
+            // Going on would show firewalled contents.
             self.out.push_str(FIREWALLED);
             return Ok(());
         }
@@ -218,7 +218,7 @@ impl<'t, 'p> Work<'t, 'p> {
     }
 }
 
-/// How a program reads a value of the context.
+/// Returns the expression by which a program reads a value of the context.
 fn reference(path: &[String]) -> String {
     match path {
         [name] => format!("data/{name}"),

@@ -1,12 +1,12 @@
-//! Text → template.
+//! Parser of templates.
 
 use super::{MAX_SECTIONS, Part, Tag, Template, TemplateError};
 
-/// How long a template may be, in bytes.
+/// Maximum length of a template, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
 impl Template {
-    /// Reads a template. The error says where it is wrong.
+    /// Parses a template. The error names the line and column.
     ///
     /// ```
     /// use ptc_contract::template::Template;
@@ -24,9 +24,9 @@ impl Template {
 
 struct Reader<'s> {
     source: &'s str,
-    /// Everything before it is part of the result.
+    /// Position up to which the source is part of the result.
     cursor: usize,
-    /// Sections that are not closed yet: their tag, kind, and the parts before them.
+    /// Open sections: their tag, kind, and the parts before them.
     open: Vec<(Tag, bool, Vec<Part>)>,
     parts: Vec<Part>,
 }
@@ -105,8 +105,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes the text before a tag, and steps behind the tag. A tag with nothing else on its line
-    /// takes the whole line with it.
+    /// Takes the text before a tag and moves behind the tag. A tag alone on its line takes the whole line with it.
     fn alone_on_its_line(&mut self, start: usize, end: usize) {
         let before = &self.source[self.cursor..start];
         let line = match before.rfind('\n') {
@@ -129,7 +128,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The segments of a dotted name; none for `.`.
+    /// Returns the segments of a dotted name; none for `.`.
     fn path(&self, text: &str, inside: &str, start: usize) -> Result<Vec<String>, TemplateError> {
         let text = text.trim();
         if text == "." {

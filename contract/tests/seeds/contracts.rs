@@ -1,4 +1,4 @@
-//! Signatures: how they are written and what they mean.
+//! Signatures: their notation and meaning.
 
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::Signature;
@@ -15,7 +15,7 @@ pub fn data(json: Value) -> Datum {
     json_to_datum(&json).unwrap()
 }
 
-/// The errors of a result, as lines.
+/// Returns the errors of a result, as lines.
 fn errors(text: &str, json: Value) -> Vec<String> {
     sig(text).validate(&data(json)).iter().map(ToString::to_string).collect()
 }
@@ -306,9 +306,9 @@ fn s001_malli_as_data_of_programs_and_json() {
     let signature = Signature::from_malli(&data(from_json)).unwrap();
     assert_eq!(signature, sig(text));
     assert_eq!(signature.to_string(), "(q :string, n :int?) -> [{id :int}]");
-    // The shorthand becomes the same data.
+    // The shorthand converts to the same data.
     assert_eq!(Signature::from_malli(&signature.to_malli()).unwrap(), signature);
-    // A keyword that no text could say would be a signature nobody can read back.
+    // A keyword that text cannot express would make a signature that nobody can read back.
     let odd = json!([":=>", [":cat"], [":enum", ":%num", "a"]]);
     let error = Signature::from_malli(&data(odd)).unwrap_err();
     assert!(error.to_string().contains("a keyword of an enum is a name"), "{error}");
@@ -387,7 +387,7 @@ fn hostile_signatures_are_read_or_refused() {
             assert_eq!(Signature::parse(&signature.to_string()).unwrap(), signature);
         }
     }
-    // References that name a part many times over.
+    // References can name one part many times over.
     let defs: serde_json::Map<String, Value> = (0..40)
         .map(|n| {
             let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});

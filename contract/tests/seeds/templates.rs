@@ -1,4 +1,4 @@
-//! Templates: what may stand in braces, how it is checked, what it becomes.
+//! Templates: permitted tags, their checks, and the filled text.
 
 use crate::contracts::{data, sig};
 use ptc_contract::data::Tree;

@@ -1,5 +1,6 @@
-//! Bytes → artifact → verify → a small run. The bytes are a file, changes to the bytes of a code section, or changes to
-//! the meaning of the code. Hashes and lengths are corrected, so that the changed part is read at all.
+//! Bytes → artifact → verify → a small run. The bytes are a file, changes to the bytes of a code section, or
+//! changes to the meaning of the code. Hashes and lengths are corrected, so that the changed part is read at
+//! all.
 
 use crate::bend::bend;
 use crate::forge::{self, mutate, seal_code, seal_snapshot};
@@ -18,14 +19,14 @@ pub fn body(bytes: &[u8]) {
     is_let_through(bytes);
 }
 
-/// Whether the artifact that these bytes give is accepted; if so, it was run.
+/// Builds an artifact from the bytes and runs it if it is accepted; returns whether it was.
 pub fn is_let_through(bytes: &[u8]) -> bool {
     let mut take = Take::new(bytes);
     let way = take.pick(4);
     let which = take.pick(PROGRAMS.len() + 1);
     let source = match PROGRAMS.get(which) {
         Some(source) => (*source).to_string(),
-        // These bytes make a short program; the others change it.
+        // The first bytes make a short program; the others change it.
         None => program(&take.rest()[..take.rest().len().min(60)]),
     };
     let Ok(mut artifact) = compile(&source, &Scope::default(), &LIMITS, Options::default()) else {
@@ -46,7 +47,7 @@ pub fn is_let_through(bytes: &[u8]) -> bool {
     artifact.entry.is_some() && verify(artifact).is_ok() && run(&source, &file)
 }
 
-/// Replaces the code in a saved run that has not begun.
+/// Replaces the code in a saved run that has not started, and runs it if it is accepted; returns whether it was.
 fn run(source: &str, file: &[u8]) -> bool {
     let Ok(program) = RUNTIME.compile(source) else { return false };
     let saved = RUNTIME.start(&program).expect("starts").snapshot().expect("saves");
@@ -60,7 +61,7 @@ fn run(source: &str, file: &[u8]) -> bool {
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = choices(60);
     seeds.push(encode(

@@ -20,7 +20,7 @@ pub fn body(bytes: &[u8]) {
                 let _ = disassemble(&artifact, Some(text));
                 assert!(!code_bytes(&artifact).is_empty());
                 if let Err(problem) = verify(artifact) {
-                    // Exceeding a limit is the only reason there may be.
+                    // Only exceeding a limit may cause a refusal.
                     assert_eq!(problem.code.reason(), "limit_exceeded", "{}: {text:?}", problem.message);
                 }
                 true
@@ -42,7 +42,7 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// Compiles the same text as a library, and checks its file.
+/// Compiles the text as a library, and checks its file.
 fn library(text: &str) {
     if let Ok(prelude) = Prelude::compile(&RUNTIME, text) {
         let bytes = prelude.to_bytes();
@@ -51,7 +51,7 @@ fn library(text: &str) {
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = crate::kit::corpus();
     seeds.extend(crate::kit::files("examples", ".clj"));

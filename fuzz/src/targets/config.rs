@@ -1,4 +1,4 @@
-//! Files that people and their tools write. Each file goes to every reader of files, whatever its kind.
+//! Files that people and their tools write. Each input goes to every reader of files, whatever its kind.
 
 use crate::kit::{files, texts};
 use ptc_agent::plan::{self, Plan};
@@ -21,7 +21,7 @@ const OUR_FAULT: &str = "internal error";
 /// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
-    // Messages quote their subject; ours begin like this if the mistake is in PTC.
+    // Messages quote their subject; those about bugs of PTC begin like this.
     if text.contains(OUR_FAULT) {
         return;
     }
@@ -77,7 +77,7 @@ fn plans(text: &str) {
             let seen = plan::seen(&plan);
             match plan::merge(text, &mut plan, &seen) {
                 Ok(merged) => {
-                    // Nothing changed on either side, so the steps stay the same.
+                    // Neither side has changed, so the steps stay equal.
                     let again = plan::read("Plan", &merged).expect("it has the same steps");
                     assert_eq!(again.steps.len(), plan.steps.len(), "{text:?}\n{merged:?}");
                     let ids = |plan: &Plan| plan.steps.iter().map(|step| step.id.clone()).collect::<Vec<_>>();
@@ -114,7 +114,7 @@ fn servers(text: &str) {
     }
 }
 
-/// Lines with a name in capitals before a `=` are variables, all others are flags.
+/// Reads settings: lines with a name in capitals before a `=` are variables, all others are flags.
 fn settings(text: &str) {
     let is_var = |line: &&str| line.starts_with(|c: char| c.is_ascii_uppercase());
     let (vars, flags): (Vec<&str>, Vec<&str>) = text.lines().partition(is_var);
@@ -142,7 +142,7 @@ fn traces(bytes: &[u8]) {
     }
 }
 
-/// Replies of a model are read like a file.
+/// Reads the text like the reply of a model.
 fn replies(text: &str) {
     let _ = extract_json(text);
     if let Ok(found) = extract_program(text, Default::default()) {
@@ -150,7 +150,7 @@ fn replies(text: &str) {
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = files("examples/agents", ".toml");
     seeds.extend(files("examples/agents", ".jsonl"));

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 /// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
-    // The same bytes as JSON lines.
+    // The bytes read as JSON lines.
     let _ = freeze_json_lines(bytes, LIMITS.granted_bytes);
-    // Within any limit.
+    // Every limit is kept.
     for limit in [0, 100, 1_000] {
         if let Ok(frozen) = freeze_json(bytes, limit) {
             assert!(frozen.bytes() as u64 <= limit, "{} bytes of {limit}", frozen.bytes());
@@ -25,7 +25,7 @@ pub fn body(bytes: &[u8]) {
         Ok(ours) => check(bytes, &ours, theirs.ok().as_ref()),
         Err(error) => {
             assert!(error.to_string().len() < 2_000, "{error}");
-            // We refuse as a syntax error only text that serde_json refuses too.
+            // PTC reports a syntax error only for text that serde_json refuses too.
             assert!(theirs.is_err() || !error.is_syntax(), "{error}: {:?}", String::from_utf8_lossy(bytes));
         }
     }
@@ -37,7 +37,7 @@ fn check(bytes: &[u8], frozen: &Frozen, theirs: Option<&Value>) {
     assert_eq!(written(&again), text, "{:?}", String::from_utf8_lossy(bytes));
     let ours: Value = match serde_json::from_str(&text) {
         Ok(ours) => ours,
-        // serde_json limits nesting and has no integers beyond its floats; we have neither limit.
+        // serde_json limits nesting and has no integers beyond its floats; PTC has neither limit.
         Err(error) => {
             let known = ["recursion limit", "number out of range"];
             return assert!(known.iter().any(|known| error.to_string().contains(known)), "{error}: {text}");
@@ -70,8 +70,8 @@ fn written(frozen: &Frozen) -> String {
     })
 }
 
-/// Compares with serde_json, which reads integers beyond 64 bits as floats and rounds floats to within a few bits. JSON
-/// has no infinite numbers.
+/// Compares with serde_json, which reads integers beyond 64 bits as floats and rounds floats to within a few
+/// bits. JSON has no infinite numbers.
 fn is_same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
@@ -89,7 +89,7 @@ fn is_same(ours: &Value, theirs: &Value) -> bool {
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = files("examples", ".json");
     seeds.extend(

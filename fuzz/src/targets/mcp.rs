@@ -1,5 +1,5 @@
-//! Messages of a client → answers of the server. The bytes are the client's side of a connection or, after a zero byte,
-//! choices of mostly meaningful messages.
+//! Messages of a client → replies of the server. The bytes are the client's side of a connection or, after a
+//! zero byte, choices of mostly meaningful messages.
 
 use crate::kit::{PROGRAMS, RUNTIME, choices, texts};
 use crate::take::Take;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, split};
 use tokio::runtime::Builder;
 
-/// Longer than any case takes: a case that reaches it hangs.
+/// Time limit far above what any case takes: a case that reaches it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
     Settings::resolve(flags, |_| None).expect("settings").settings
 });
 
-/// Each case gets its own server, so that no case affects the next.
+/// Creates a server; each case gets its own, so that no case affects the next.
 fn server() -> Server {
     let host = Host::new(&RUNTIME, &SETTINGS, None);
     let sessions = Sessions::builder(&host, &SETTINGS).open().expect("sessions");
@@ -52,7 +52,7 @@ pub fn body(bytes: &[u8]) {
     runtime.shutdown_background();
 }
 
-/// Sends everything, receives the answers that are due, closes the connection, and receives the rest.
+/// Sends everything, receives the replies that are due, closes the connection, and receives the rest.
 async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(async move {
@@ -76,7 +76,7 @@ async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let answer: Value = serde_json::from_str(&line).expect("every line is JSON");
-        // Notifications and questions of the server are no answers.
+        // Notifications and requests of the server are not replies.
         if answer.get("method").is_none() {
             count += usize::from(due.is_certain(&answer));
             answers.push(answer);
@@ -89,12 +89,12 @@ async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     answers
 }
 
-/// Answers that are due, by id.
+/// Replies that are due, by id.
 #[derive(Default)]
 struct Due {
-    /// Number of answers there must be.
+    /// Number of replies there must be.
     wanted: BTreeMap<String, usize>,
-    /// A cancelled request need not be answered.
+    /// Ids of cancelled requests, which need not get a reply.
     cancelled: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl Due {
     fn of(said: &[u8]) -> Due {
         let mut due = Due::default();
         let mut lines: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
-        // Text without a line end is no line.
+        // Text without a line break is not a line.
         lines.pop();
         for line in lines {
             if line.len() as u64 > SETTINGS.max_frame_bytes {
@@ -176,7 +176,7 @@ const METHODS: &[&str] = &[
 
 const MORE: &[&str] = &["(loop [] (recur))", "(", "(tool/x {})", "(range 100000)", "(def a 1)", "a", "*1"];
 
-/// Messages of a client, one per line.
+/// Generates messages of a client, one per line.
 fn conversation(bytes: &[u8]) -> Vec<u8> {
     let mut take = Take::new(bytes);
     let mut said = Vec::new();
@@ -246,7 +246,7 @@ fn call(take: &mut Take<'_>) -> Value {
     json!({"name": tool, "arguments": args})
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = choices(60).into_iter().map(|bytes| [vec![0], bytes].concat()).collect();
     seeds.extend(texts(&[

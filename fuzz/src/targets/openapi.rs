@@ -47,7 +47,7 @@ static SERVICE: LazyLock<Mutex<Service>> = LazyLock::new(|| {
 
 /// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
-    // One at a time: there is one file.
+    // One case at a time, because there is only one file.
     let service = SERVICE.lock().unwrap_or_else(PoisonError::into_inner);
     std::fs::write(&service.path, bytes).expect("the file can be written");
     let args: Map<String, Value> = match serde_json::from_slice::<Value>(bytes) {
@@ -72,7 +72,7 @@ pub fn body(bytes: &[u8]) {
             let _ = (schema::args(&tool.input_schema), schema::result(tool.output_schema.as_ref()));
             let short = schema::brief(tool.output_schema.as_ref());
             assert!(short.len() < 1_000 + 2 * bytes.len(), "{} bytes: {short}", short.len());
-            // The address is built, and nobody waits for an answer.
+            // Only the address is built, without waiting for a reply.
             let request = Request {
                 tool: tool.name,
                 args: args.clone(),
@@ -94,7 +94,7 @@ fn brief(fault: &Fault) {
     assert!(fault.message.len() < 20_000, "{fault}");
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let ok =
         json!({"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S"}}}}});

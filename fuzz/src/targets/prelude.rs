@@ -24,12 +24,12 @@ pub fn body(bytes: &[u8]) {
     is_let_through(bytes);
 }
 
-/// Whether the file that these bytes give is accepted; if so, it was run.
+/// Builds a file from the bytes and runs it if it is accepted; returns whether it was.
 pub fn is_let_through(bytes: &[u8]) -> bool {
     runs(&bent(bytes))
 }
 
-/// A valid file, changed by the bytes.
+/// Returns a valid file, changed by the bytes.
 fn bent(bytes: &[u8]) -> Vec<u8> {
     let mut take = Take::new(bytes);
     if take.pick(2) == 0 {
@@ -45,7 +45,7 @@ fn bent(bytes: &[u8]) -> Vec<u8> {
     encode_prelude(&file.sealed())
 }
 
-/// Whether a file is accepted; if so, a program that uses it was run.
+/// Loads a file and runs a program that uses it if it is accepted; returns whether it was.
 fn runs(bytes: &[u8]) -> bool {
     let _ = Prelude::claims(bytes);
     let Ok(prelude) = Prelude::load(&RUNTIME, bytes, &LoadOptions::default()) else { return false };
@@ -61,7 +61,7 @@ fn runs(bytes: &[u8]) -> bool {
     true
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = choices(40);
     seeds.extend((0..60).map(|n| vec![n % 2, n % 5, 1, n, n / 2, 3, n, 9]));

@@ -1,4 +1,4 @@
-//! Choices → data of every kind → everything that shows data.
+//! Choices → data of every kind → all ways to show data.
 
 use crate::kit::{LIMITS, RUNTIME, choices, is_too_much, told};
 use crate::take::Take;
@@ -124,10 +124,10 @@ const TEXTS: &[&str] = &[
     "name",
 ];
 
-/// Data of every kind, from the leaves up.
+/// Generates data of every kind, from the leaves up.
 fn datum(take: &mut Take<'_>) -> Datum {
     let mut nodes = Vec::new();
-    // Number of values that stand side by side so far.
+    // Number of values side by side so far.
     let mut open: usize = 0;
     for _ in 0..300 {
         if take.is_empty() {
@@ -167,7 +167,7 @@ fn datum(take: &mut Take<'_>) -> Datum {
     Datum::new(nodes).expect("one value")
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     choices(200)
 }

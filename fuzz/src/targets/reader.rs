@@ -30,11 +30,11 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// Checks that printed forms read back as the same forms, and that all spans are right.
+/// Checks that printed forms read back as equal forms, and that all spans are right.
 fn check_forms(text: &str, forms: &[Form<'_>]) {
     let printed: Vec<String> = forms.iter().map(ToString::to_string).collect();
     let printed = printed.join("\n");
-    // Printing may make a text too long to be read.
+    // The printed text may be too long to read.
     if printed.len() as u64 > LIMITS.source_bytes {
         return;
     }
@@ -78,7 +78,7 @@ fn check_pieces(text: &str) {
     assert!(is_blank(text.get(end..)), "the end of {text:?}");
 }
 
-/// Checks that a text read line by line gives the same result as the whole text.
+/// Checks that reading a text line by line gives the result of reading it as a whole.
 fn check_reading(text: &str) {
     let mut whole = Reading::new();
     whole.push(text);
@@ -88,7 +88,7 @@ fn check_reading(text: &str) {
     assert_eq!(told(&whole), told(&lines), "{text:?}");
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = corpus();
     seeds.extend(files("preludes/core", ".clj"));

@@ -20,7 +20,7 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = super::compiler::seeds();
     seeds.extend(crate::kit::texts(crate::kit::PROGRAMS));

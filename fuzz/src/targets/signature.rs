@@ -1,4 +1,4 @@
-//! Text → signature, in each notation. After a line `---` come the data to check, as JSON.
+//! Text → signature, in each notation. The data to check follow a line `---`, as JSON.
 
 use crate::kit::{files, texts};
 use ptc_contract::signature::{Signature, SignatureError, Style, Type, Validation, extract_return_spec};
@@ -67,7 +67,7 @@ fn check(signature: &Signature, data: Option<&Datum>) {
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = texts(&[
         "(query :string, limit :int?) -> [{id :int, title :string}]\n---\n[{\"id\": \"7\", \"title\": \"x\"}]",

@@ -1,5 +1,5 @@
-//! Bytes → a suspended run → its end. The bytes are a saved run, or changes to the inside of one, whose hash is then
-//! corrected.
+//! Bytes → a suspended run → its end. The bytes are a saved run, or changes to the inside of one, whose hash is
+//! then corrected.
 
 use crate::forge::{body_of, machine_of, mutate, seal_snapshot};
 use crate::kit::{PROGRAMS, RUNTIME, choices, finish};
@@ -23,7 +23,7 @@ static SAVED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     saved
 });
 
-/// Whether the run stops for tools. Answers the oldest of the waiting calls.
+/// Answers the oldest waiting call and continues; returns whether the run stops for tools again.
 fn goes_on(run: &mut Run) -> bool {
     if let Some(call) = run.pending().first() {
         let answer = Datum::new(vec![Node::Int(1), Node::Vector(1)]).expect("one value");
@@ -38,19 +38,19 @@ pub fn body(bytes: &[u8]) {
     is_let_through(bytes);
 }
 
-/// Whether the saved run that these bytes give is accepted; if so, it was run to its end.
+/// Builds a saved run from the bytes and runs it to its end if it is accepted; returns whether it was.
 pub fn is_let_through(bytes: &[u8]) -> bool {
     goes_on_from(&bent(bytes))
 }
 
-/// A valid saved run, changed by the bytes.
+/// Returns a valid saved run, changed by the bytes.
 fn bent(bytes: &[u8]) -> Vec<u8> {
     let mut take = Take::new(bytes);
     let saved = &SAVED[take.pick(SAVED.len())];
     seal_snapshot(saved, &mutate(body_of(machine_of(saved)), take.rest()))
 }
 
-/// Whether a saved run is accepted; if so, it was run to its end.
+/// Loads a saved run and runs it to its end if it is accepted; returns whether it was.
 fn goes_on_from(bytes: &[u8]) -> bool {
     let Ok(run) = RUNTIME.load(bytes, &Grants::new()) else { return false };
     let again = run.snapshot().expect("what was loaded can be saved");
@@ -59,7 +59,7 @@ fn goes_on_from(bytes: &[u8]) -> bool {
     true
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = choices(40);
     // Each of them with one byte changed.

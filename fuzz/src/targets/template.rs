@@ -1,4 +1,4 @@
-//! Text with `{{placeholders}}` → text. After a line `---` come the data, as JSON.
+//! Text with `{{placeholders}}` → text. The data follow a line `---`, as JSON.
 
 use crate::kit::{RUNTIME, is_too_much, texts};
 use ptc_contract::Signature;
@@ -8,7 +8,7 @@ use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Datum, Grants};
 use serde_json::{Value, json};
 
-/// Limit of a filled-in prompt, plus room for the value that was being written when the limit was reached.
+/// Maximum length of a filled-in prompt in bytes, plus room for the value being written when the limit was reached.
 const MOST: usize = (4 << 20) + (1 << 20);
 
 /// Runs one input; `targets.rs` states the promise.
@@ -57,13 +57,13 @@ fn literal(value: &Datum, json: &Value) {
             assert_eq!(nodes.last(), Some(&ptc_runtime::Node::Vector(1)), "{program}");
         }
         Err(failure) => {
-            // Exceeding the size of a program is the only reason there may be.
+            // Only exceeding the size of a program may cause a refusal.
             assert!(is_too_much(&failure), "{failure}\n{program}");
         }
     }
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     texts(&[
         "Rate {{user.name}}:{{#tags}} {{.}}{{/tags}}{{^tags}}none{{/tags}}\n---\n{\"user\": {\"name\": \"Ann\"}, \"tags\": [\"a\", \"b\"]}",

@@ -1,5 +1,5 @@
-//! Tools and answers of a server → what a program, a prompt and a user see of them. The bytes are a JSON object with
-//! `tools`, `answer`, and the `args` that a program passes. Any other bytes are an answer in words.
+//! Tools and replies of a server → what programs, prompts and users see of them. The bytes are a JSON object
+//! with `tools`, `answer`, and the `args` that a program passes. Any other bytes are a text reply.
 
 use crate::kit::{RUNTIME, texts, told};
 use ptc_runtime::Grants;
@@ -19,7 +19,7 @@ const PROGRAMS: [&str; 4] = [
     r#"(tool/call {:server "s" :tool "b" :args data/args :raw true})"#,
 ];
 
-/// A server whose tools and answers change with each case.
+/// A server whose tools and replies change with each case.
 #[derive(Default)]
 struct Hostile {
     said: Mutex<Said>,
@@ -71,7 +71,7 @@ static SERVER: LazyLock<(Arc<Hostile>, Upstream)> = LazyLock::new(|| {
     (server, upstream.expect("servers"))
 });
 
-/// One case at a time, because there is one server.
+/// Lock for one case at a time, because there is only one server.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Runs one input; `targets.rs` states the promise.
@@ -101,7 +101,7 @@ pub fn body(bytes: &[u8]) {
     assert!(upstream.render().len() < 100_000);
 }
 
-/// The tool as a server would list it.
+/// Returns the tool as a server would list it.
 fn tool(mut listed: Value) -> Option<Tool> {
     let text = |value: Value| value.as_str().map(str::to_string);
     let object = |value: Value| Some(value).filter(Value::is_object);
@@ -116,7 +116,7 @@ fn tool(mut listed: Value) -> Option<Tool> {
     })
 }
 
-/// Inputs to start from.
+/// Returns inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let documents = [
         json!({

@@ -1,10 +1,10 @@
-//! Answers within their limit: whole parts are left out, in a fixed order, and the answer says which.
+//! Fitting answers to their limit: whole parts are left out in a fixed order, and the answer says which.
 
 use crate::profile::Profile;
 use crate::reply::Payload;
 use serde_json::{Map, Value, json};
 
-/// How an answer shrinks.
+/// Rules by which an answer is shortened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fit {
     Stats,
@@ -12,7 +12,7 @@ pub(super) enum Fit {
     Get,
 }
 
-/// The answer, or as much of it as has room in so many bytes of a result.
+/// Returns the answer, shortened to `most` bytes of a result.
 pub(super) fn fit(mut answer: Map<String, Value>, how: Fit, most: usize) -> Map<String, Value> {
     if bytes(&answer) <= most {
         return answer;
@@ -35,7 +35,7 @@ pub(super) fn fit(mut answer: Map<String, Value>, how: Fit, most: usize) -> Map<
                 Some(Value::Array(calls)) => calls,
                 _ => Vec::new(),
             };
-            // The most that fit, the newest first, found by halving.
+            // Binary search for the largest number of newest calls that fits.
             let (mut fits, mut too_many) = (0, calls.len());
             while fits + 1 < too_many {
                 let half = (fits + too_many) / 2;
@@ -57,10 +57,10 @@ pub(super) fn fit(mut answer: Map<String, Value>, how: Fit, most: usize) -> Map<
     answer
 }
 
-/// A part of an answer, and how it is left out.
+/// A part of an answer, and the function that removes it.
 type Part = (&'static str, fn(&mut Map<String, Value>));
 
-/// What is left out, one after the other.
+/// Parts to leave out, in this order.
 const STATS: &[Part] = &[
     ("top_reducers", |answer| drop_in(answer, "payload_reduction", "top_reducers")),
     ("payload_reduction", |answer| drop(answer.remove("payload_reduction"))),
@@ -86,7 +86,7 @@ fn put_calls(answer: &mut Map<String, Value>, calls: &[Value], of: usize) {
     answer.insert("calls".to_string(), Value::Array(calls.to_vec()));
 }
 
-/// As a result of the protocol, where it stands twice: as an object and as text.
+/// Returns the size of an answer as a result of the protocol, which contains it twice: as an object and as text.
 fn bytes(answer: &Map<String, Value>) -> usize {
     Payload::answered(answer.clone()).reply(Profile::Slim).to_json().to_string().len()
 }

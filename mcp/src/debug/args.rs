@@ -1,4 +1,4 @@
-//! The arguments of `lisp_debug`.
+//! Arguments of `lisp_debug`.
 
 use super::record::StoredCall;
 use crate::args::{Argument, arguments, given, refuse_unknown, shown};
@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, SystemTime};
 
-/// What is looked at.
+/// Operation of the tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Stats,
@@ -37,7 +37,7 @@ arguments! {
 }
 
 impl DebugArgs {
-    /// The operation of a call, whatever else is wrong with it.
+    /// Reads the operation of a call, ignoring problems of other arguments.
     pub fn op(args: &Map<String, Value>) -> Result<Op, String> {
         Op::read("op", args.get("op").cloned(), &Settings::default())
     }
@@ -58,7 +58,7 @@ impl DebugArgs {
         }
     }
 
-    /// When the calls that are asked for begin.
+    /// Returns the time from which calls are wanted; None if from the beginning.
     pub fn since(&self, now: SystemTime) -> Option<SystemTime> {
         self.since_seconds.map(|seconds| now - Duration::from_secs(seconds))
     }
@@ -87,7 +87,7 @@ impl Argument for Op {
     }
 }
 
-/// True or false; false if nothing was sent.
+/// Kind of argument: a boolean, false if not sent.
 pub(crate) struct Flag;
 
 impl Argument for Flag {
@@ -106,7 +106,7 @@ impl Argument for Flag {
     }
 }
 
-/// A number from 1 on.
+/// Kind of argument: a number from 1 to `MOST`.
 pub(crate) struct UpTo<const MOST: u64>;
 
 impl<const MOST: u64> Argument for UpTo<MOST> {
@@ -124,7 +124,7 @@ impl<const MOST: u64> Argument for UpTo<MOST> {
     }
 }
 
-/// The id of a request; numbers are ids, too.
+/// Kind of argument: the id of a request, a string or a number.
 pub(crate) struct RequestId;
 
 impl Argument for RequestId {

@@ -1,4 +1,4 @@
-//! One call: as it is told, and as it is kept.
+//! Records of calls: as passed to the recorder, and as stored.
 
 use crate::cut;
 use crate::moment::iso;
@@ -12,42 +12,42 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::time::{Duration, SystemTime};
 
-/// The longest id that is kept whole.
+/// Maximum length of an id that is stored in full, in bytes.
 const MAX_ID: usize = 256;
-/// One record.
+/// Maximum size of one record, in bytes.
 const MAX_RECORD_BYTES: usize = 256 << 10;
-/// So much of a program a summary shows.
+/// Maximum length of a program in a summary, in characters.
 const SUMMARY_CHARS: usize = 256;
-/// So much of a message.
+/// Maximum length of a message, in characters.
 const MESSAGE_CHARS: usize = 1_000;
-/// So much of what was printed first.
+/// Maximum length of the first printed line, in characters.
 const PRINT_CHARS: usize = 80;
-/// The most keys or calls that are listed.
+/// Maximum number of keys or calls that are listed.
 const MAX_LISTED: usize = 200;
 
-/// A call that was answered.
+/// A finished call.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Whose call it was.
+    /// Owner of the call.
     pub owner: Owner,
-    /// The id of the request, as text.
+    /// Id of the request, as text.
     pub request_id: String,
-    /// When it was answered.
+    /// Time of the reply.
     pub at: SystemTime,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: Map<String, Value>,
-    /// All that came of it, whatever the client was shown.
+    /// Full outcome, more than the client was shown.
     pub payload: Payload,
-    /// How long it took.
+    /// Duration of the call.
     pub duration: Duration,
-    /// The revision of the protocol.
+    /// Revision of the protocol.
     pub protocol_version: Option<String>,
 }
 
 impl Record {
-    /// A call that was answered now and took no time.
+    /// Creates a record of a call that ended now and took no time.
     pub fn new(
         owner: &Owner,
         id: &Value,
@@ -72,7 +72,7 @@ impl Record {
     }
 }
 
-/// A call as it is kept.
+/// A call as stored.
 pub(crate) struct StoredCall {
     pub owner: Owner,
     pub id: String,
@@ -80,12 +80,12 @@ pub(crate) struct StoredCall {
     pub tool: String,
     pub reason: Option<Reason>,
     pub duration_ms: u64,
-    /// Server and, if it failed, why.
+    /// Servers called, each with the reason if the call failed.
     pub upstream: Vec<(String, Option<String>)>,
     pub metrics: Option<Value>,
-    /// As `recent` shows it.
+    /// Fields that `recent` shows.
     pub row: Map<String, Value>,
-    /// What only `get` shows.
+    /// Further fields, which only `get` shows.
     more: Map<String, Value>,
     pub bytes: usize,
 }
@@ -99,7 +99,7 @@ pub(super) fn policy_name(policy: TracePayloads) -> &'static str {
 }
 
 impl StoredCall {
-    /// As the ring keeps it.
+    /// Converts a call for the ring; too large records are reduced to a summary.
     pub fn of(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> StoredCall {
         let whole = StoredCall::of_any_size(call, policy, redactor);
         if whole.bytes <= MAX_RECORD_BYTES {
@@ -113,15 +113,15 @@ impl StoredCall {
         brief
     }
 
-    /// As the policy has it, however large.
+    /// Converts a call according to the policy, at any size.
     pub fn of_any_size(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> StoredCall {
-        // Secrets go first: what is cut in two is found by nobody.
+        // Scrubbed first: a secret cut in two would not be found.
         let scrub = |value: Value| match redactor {
             Some(redactor) => redactor.scrub_json(value),
             None => value,
         };
         let Record { payload, args, .. } = call;
-        // Nothing of it was run: what it was is not for the record.
+        // Arguments of programs that did not run are not recorded.
         let was_run = !matches!(
             payload.reason,
             Some(Reason::ArgsError | Reason::SessionArgsError | Reason::Busy | Reason::SessionBusy)
@@ -178,7 +178,11 @@ impl StoredCall {
             more.insert("planner_call_list".to_string(), calls.collect());
         }
         if let Some(session) = &payload.session {
-            more.insert("session".to_string(), json!(session.about));
+            let mut about = session.about.clone();
+            if !session.preludes.is_empty() {
+                about.insert("prelude_refs".to_string(), json!(session.preludes));
+            }
+            more.insert("session".to_string(), Value::Object(about));
         }
         let name = |call: &Value, key: &str| call[key].as_str().unwrap_or("?").to_string();
         let upstream = payload.upstream_calls.iter().map(|call| {
@@ -208,13 +212,13 @@ impl StoredCall {
         self.bytes = length(&self.row) + length(&self.more) + upstream + 256;
     }
 
-    /// All that is known of it.
+    /// Returns all stored fields.
     pub fn whole(&self) -> Map<String, Value> {
         self.row.clone().into_iter().chain(self.more.clone()).collect()
     }
 }
 
-/// An id within its limit, and how long it was.
+/// Shortens an id to its limit, with its original length.
 fn shortened(id: &str) -> String {
     match id.len() <= MAX_ID {
         true => id.to_string(),
@@ -239,7 +243,7 @@ fn shown_program(program: &str, policy: TracePayloads) -> Value {
     }
 }
 
-/// Records are read by models, through `lisp_debug`.
+/// Redacts firewalled data, because models read records through `lisp_debug`.
 fn public_context(context: &Map<String, Value>) -> Value {
     ptc_contract::firewall::redact_json(&json!(context))
 }
@@ -282,7 +286,7 @@ fn shown_prints(prints: &[String], policy: TracePayloads, scrub: &dyn Fn(&str) -
     }
 }
 
-/// What a value is, and how much of it there is.
+/// Describes a value by its type and size.
 fn outline(value: &Value) -> Value {
     let mut shown = json!({"type": kind(value)});
     match value {

@@ -1,4 +1,4 @@
-//! Many calls in a few numbers.
+//! Statistics of many calls.
 
 use super::record::StoredCall;
 use crate::moment::iso;
@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// The calls that reduced most.
+/// Maximum number of calls listed as top reducers.
 const MAX_TOP: usize = 10;
 
-/// What is told of these calls, oldest first.
+/// Returns the statistics of these calls, which are sorted from old to new.
 pub(super) fn of(calls: &[&StoredCall], since: Option<SystemTime>, now: SystemTime) -> Map<String, Value> {
     let from = since.or(calls.first().map(|call| call.at)).unwrap_or(now);
     let stats = json!({
@@ -46,7 +46,8 @@ fn by_tool(calls: &[&StoredCall]) -> BTreeMap<String, Value> {
     tools.into_iter().map(|(tool, calls)| (tool, row(calls))).collect()
 }
 
-/// The nearest rank: the least of the sorted values that so many in a hundred do not pass.
+/// Returns a percentile by nearest rank: the smallest value that at least `percent` per cent of the sorted
+/// values do not exceed.
 fn ranked<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()
@@ -72,7 +73,7 @@ fn upstream(calls: &[&StoredCall]) -> Value {
     })
 }
 
-/// Calls that a planner answered; null if there are none.
+/// Returns the counts of calls answered by a planner; null if there are none.
 fn agentic(calls: &[&StoredCall]) -> Value {
     let tasks: Vec<&&StoredCall> = calls.iter().filter(|call| call.tool == "lisp_task").collect();
     if tasks.is_empty() {
@@ -82,7 +83,7 @@ fn agentic(calls: &[&StoredCall]) -> Value {
     json!({"calls": tasks.len(), "ok": tasks.len() - errors, "error": errors})
 }
 
-/// How much of what servers sent is in the answers; null if nobody sent anything.
+/// Returns how much of the data from servers is in the answers; null if there was none.
 fn reduction(calls: &[&StoredCall]) -> Value {
     let measured: Vec<(&StoredCall, &Value)> =
         calls.iter().filter_map(|call| Some((*call, call.metrics.as_ref()?))).collect();
@@ -95,7 +96,7 @@ fn reduction(calls: &[&StoredCall]) -> Value {
     let mut ratios: Vec<f64> = measured.iter().filter_map(|(_, metrics)| ratio(metrics)).collect();
     ratios.sort_by(f64::total_cmp);
     let weighted = (answered > 0).then(|| (sent as f64 / answered as f64 * 100.0).round() / 100.0);
-    // The newest first among equals.
+    // Newest first among equals.
     let mut top: Vec<(f64, &StoredCall, &Value)> = measured
         .iter()
         .rev()
@@ -124,7 +125,7 @@ fn reduction(calls: &[&StoredCall]) -> Value {
     told
 }
 
-/// What planners cost; tokens only if every one of them was counted.
+/// Returns the cost of planners; tokens only if all of them were counted.
 fn planner(measured: &[(&StoredCall, &Value)]) -> Option<Value> {
     let blocks: Vec<&Value> =
         measured.iter().map(|(_, metrics)| &metrics["server_side_llm"]).filter(|b| b.is_object()).collect();

@@ -1,4 +1,4 @@
-//! The trace of a call, from the folder of traces.
+//! Traces of calls, read from the trace directory.
 
 use ptc_bytecode::hex;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The lines of the newest trace of a request, if they can have room in so many bytes. Several owners may have used the
-/// same id; with `owner`, traces of others are passed over.
+/// Returns the lines of a request's newest trace if they fit into `most` bytes. Several owners may have used
+/// this id; with `owner`, traces of others are skipped.
 pub(super) fn find(dir: &Path, id: &str, owner: Option<&str>, most: usize) -> Option<Value> {
     let mut files = files(dir, id);
     files.sort();
@@ -21,7 +21,7 @@ pub(super) fn find(dir: &Path, id: &str, owner: Option<&str>, most: usize) -> Op
     })?
 }
 
-/// The line that says whose call it is.
+/// Reads the first line, which names the call's owner.
 fn first_line(file: &Path) -> Option<Value> {
     let mut line = String::new();
     BufReader::new(File::open(file).ok()?).read_line(&mut line).ok()?;
@@ -29,7 +29,7 @@ fn first_line(file: &Path) -> Option<Value> {
 }
 
 fn lines(file: &Path, most: usize) -> Option<Value> {
-    // It stands in a reply twice.
+    // The reply contains it twice.
     if fs::metadata(file).ok()?.len() > most as u64 / 2 {
         return None;
     }
@@ -38,7 +38,7 @@ fn lines(file: &Path, most: usize) -> Option<Value> {
     lines.map(Value::Array)
 }
 
-/// Names hold the beginning of a hash of the id, and begin with the time.
+/// Returns the trace files of a request id. Names begin with the time and contain the beginning of the id's hash.
 fn files(dir: &Path, id: &str) -> Vec<PathBuf> {
     let hash = hex(&Sha256::digest(id.as_bytes()).into());
     let endings = ["ok", "error"].map(|status| format!("-{}-{status}.jsonl", &hash[..8]));

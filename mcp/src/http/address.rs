@@ -1,30 +1,30 @@
-//! The address of a client, also of one behind a proxy.
+//! Addresses of clients, including those behind a proxy.
 
 use crate::network::{Network, subscriber};
 use crate::settings::Settings;
 use axum::http::{HeaderMap, header};
 use std::net::IpAddr;
 
-/// The header that most proxies tell the client's address in.
+/// Header in which most proxies send the client's address.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Proxies that are believed about their clients.
+/// Proxies whose forwarding headers are trusted.
 pub struct Proxies(Vec<Network>);
 
 impl Proxies {
     pub fn new(settings: &Settings) -> Proxies {
-        // Settings with anything else do not start a server.
+        // A server does not start with invalid settings.
         Proxies(settings.http_trusted_proxy.iter().filter_map(|text| Network::parse(text)).collect())
     }
 
-    /// True if what connects from this address is a trusted proxy.
+    /// Returns whether this address belongs to a trusted proxy.
     pub fn contain(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))
     }
 
-    /// The address that limits count a request by: the peer's, or what a trusted proxy says about its client. Each proxy
-    /// adds what it saw at the end, so the last address that is not a trusted proxy is the last one that somebody
-    /// trusted has seen; all before it may be made up.
+    /// Returns the address that a request's limits apply to: the peer's, or the one reported by a trusted
+    /// proxy. Each proxy appends the address it saw, so the last address that is not a trusted proxy is the
+    /// last reliable one; everything before it may be forged.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.contain(peer) {
             return subscriber(peer);
@@ -33,7 +33,7 @@ impl Proxies {
             true => hops(headers, FORWARDED_FOR, address),
             false => hops(headers, header::FORWARDED.as_str(), forwarded),
         };
-        // An entry that cannot be read ends the chain: nobody vouches for what stands before it.
+        // An unreadable entry ends the chain: everything before it is unverified.
         let known = told.into_iter().rev().map_while(|hop| hop);
         let mut client = peer;
         for hop in known {
@@ -46,7 +46,7 @@ impl Proxies {
     }
 }
 
-/// The entries of a list that may stand in several headers, in their order.
+/// Returns the entries of a list that may be split over several headers, in order.
 fn hops(headers: &HeaderMap, name: &str, read: fn(&str) -> Option<IpAddr>) -> Vec<Option<IpAddr>> {
     let lines = headers.get_all(name).iter();
     lines
@@ -54,7 +54,7 @@ fn hops(headers: &HeaderMap, name: &str, read: fn(&str) -> Option<IpAddr>) -> Ve
         .collect()
 }
 
-/// `for=192.0.2.1;proto=https`, as RFC 7239 has it.
+/// Reads an entry of `Forwarded`, such as `for=192.0.2.1;proto=https` (RFC 7239).
 fn forwarded(hop: &str) -> Option<IpAddr> {
     hop.split(';').find_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;
@@ -62,7 +62,7 @@ fn forwarded(hop: &str) -> Option<IpAddr> {
     })
 }
 
-/// An address, which may have a port: `192.0.2.1:80`, `[2001:db8::1]:80`.
+/// Parses an address with an optional port: `192.0.2.1:80`, `[2001:db8::1]:80`.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix('[') {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(client("192.0.2.9", &[(xff, "198.51.100.1")]), "192.0.2.9");
         assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &[(xff, "198.51.100.1")]), "198.51.100.1");
-        // The client wrote the first entry itself.
+        // The client has forged the first entry.
         assert_eq!(client("10.0.0.1", &[(xff, "203.0.113.7, 198.51.100.1, 10.0.0.2")]), "198.51.100.1");
         assert_eq!(client("10.0.0.1", &[(xff, "203.0.113.7"), (xff, "198.51.100.1:4711")]), "198.51.100.1");
         assert_eq!(client("10.0.0.1", &[(xff, "203.0.113.7, nonsense")]), "10.0.0.1");

@@ -1,4 +1,4 @@
-//! Bodies of requests: read at the client's pace, as long as that is one, and within memory that all of them share.
+//! Request bodies: read at the client's pace, unless that is too slow, and within a shared memory budget.
 
 use super::respond::plain;
 use crate::settings::Settings;
@@ -13,33 +13,33 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// Bytes of every body that are not counted, so that small messages come through whatever large ones take. The number
-/// of connections limits their sum.
+/// Bytes of every body that are not counted, so that small messages get through whatever large ones use. The
+/// limit on connections bounds their sum.
 const FREE: usize = 16 << 10;
 
 /// Time over which the pace of a body is measured.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// Takes as much as a body of this size needs; false if there is not so much left.
+/// Reserves the memory for a body of this size; false if not enough is left.
 fn grow(reservation: &mut Reservation, size: usize) -> bool {
     reservation.set(size.saturating_sub(FREE) as u64)
 }
 
-/// A body that is being read.
+/// A body being read.
 struct Reading {
     body: Body,
-    /// Bytes that have come, and the most that may.
+    /// Bytes received, and (`most`) the maximum.
     length: usize,
     most: usize,
     deadline: Instant,
-    /// When a window ends, and how many bytes must have come by then.
+    /// End of the current window, and (`due`) the bytes required by then.
     window_end: Instant,
     due: usize,
-    /// Bytes that each window has to bring.
+    /// Minimum number of bytes per window.
     share: usize,
 }
 
-/// Why a body is not read to its end.
+/// Reason why a body is not read to its end.
 enum Trouble {
     TooLong,
     Late,
@@ -62,9 +62,9 @@ impl Reading {
         }
     }
 
-    /// The next piece; None at the end.
+    /// Returns the next piece; None at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, Trouble> {
-        // A promise is held to before anything comes.
+        // A declared length is checked before anything arrives.
         if self.length == 0 && self.body.size_hint().lower() > self.most as u64 {
             return Err(Trouble::TooLong);
         }
@@ -99,19 +99,19 @@ impl Reading {
         })
     }
 
-    /// Reads on beside the answer, and keeps nothing: a client that still sends would find the connection closed before
-    /// it could read why it was refused.
+    /// Reads the rest next to the response and discards it: a client that is still sending would find the
+    /// connection closed before it could read why it was refused.
     fn discard(mut self) {
         tokio::spawn(async move { while let Ok(Some(_)) = self.next().await {} });
     }
 }
 
-/// Lets a body pass that nobody wants.
+/// Discards the body of a refused request.
 pub fn discard(settings: &Settings, request: Request) {
     Reading::new(settings, request).discard();
 }
 
-/// The body, if it is not too long, comes in time, and its sender's share has memory for what it becomes.
+/// Reads a body, if it is not too long, arrives in time, and its sender's share has memory for the parsed message.
 pub async fn read(
     pool: &Arc<Pool>,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! Clients that shook hands: each has a session of the protocol, known by a header.
+//! Clients that performed the handshake: each has a protocol session, named by a header.
 
 use super::identity::Identity;
 use super::respond::{Refusal, events, plain};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The header that names the session.
+/// Name of the session header.
 pub const SESSION: &str = "mcp-session-id";
 
 pub struct Clients {
@@ -24,7 +24,7 @@ pub struct Clients {
     most_per_owner: usize,
     ttl: Duration,
     idle: Duration,
-    /// Whether sessions outlive the process: then they belong to who sends the token, who can come back.
+    /// True if sessions survive the process: they then belong to the sender of the token, who can come back.
     is_kept: bool,
     known: Mutex<HashMap<String, Client>>,
 }
@@ -36,11 +36,11 @@ struct Client {
     used: Instant,
 }
 
-/// The session of a request.
+/// Result of looking up a request's session.
 pub enum ClientLookup {
-    /// There is no header.
+    /// The request has no session header.
     Unnamed,
-    /// It names none, or somebody else's: which of both nobody learns.
+    /// No such session, or somebody else's; callers cannot tell which.
     Unknown,
     Client(Arc<Connection>),
 }
@@ -66,7 +66,7 @@ impl Clients {
         self.known().len()
     }
 
-    /// A session for who shakes hands now.
+    /// Opens a session for a client that performs the handshake.
     pub fn open(&self, identity: &Identity, id: &Id) -> Result<(HeaderValue, Arc<Connection>), Box<Refusal>> {
         let refused = |status, message: &str| {
             let error = RpcError::new(RpcError::UNAVAILABLE, message);
@@ -88,7 +88,8 @@ impl Clients {
             return refused(StatusCode::TOO_MANY_REQUESTS, "this client has as many sessions open as it may");
         }
         let owner = if self.is_kept { Owner::new(identity.0) } else { Owner::new(&name) };
-        // Strangers are told apart by their sessions; whoever has a token gets no more by opening many.
+        // Clients without a token are distinguished by session; holders of a token gain nothing by opening many
+        // sessions.
         let payer = if identity.is_known() { Owner::new(identity.0) } else { Owner::new(&name) };
         let (connection, now) = (Connection::paid_by(payer, owner), Instant::now());
         let client =
@@ -97,7 +98,7 @@ impl Clients {
         Ok((header, connection))
     }
 
-    /// The session that a request names.
+    /// Finds the session that a request names.
     pub fn find(&self, headers: &HeaderMap, identity: &Identity) -> ClientLookup {
         let Some(name) = headers.get(SESSION) else { return ClientLookup::Unnamed };
         let Ok(name) = name.to_str() else { return ClientLookup::Unknown };
@@ -111,7 +112,7 @@ impl Clients {
         }
     }
 
-    /// `GET`: a stream for what the client is told while it asks nothing. It ends with the session.
+    /// Handles `GET`: opens a stream for messages that belong to no request. It ends with the session.
     pub fn listen(&self, headers: &HeaderMap, identity: &Identity) -> Response {
         match self.find(headers, identity) {
             ClientLookup::Unnamed => {
@@ -129,7 +130,7 @@ impl Clients {
         }
     }
 
-    /// `DELETE`: the client is done.
+    /// Handles `DELETE`: ends the session.
     pub fn delete(&self, service: &dyn Service, headers: &HeaderMap, identity: &Identity) -> Response {
         match self.find(headers, identity) {
             ClientLookup::Unnamed => plain(StatusCode::BAD_REQUEST, "the Mcp-Session-Id header is missing"),
@@ -142,7 +143,7 @@ impl Clients {
         }
     }
 
-    /// Ends sessions that are too old, and those nobody has used for too long.
+    /// Ends sessions that are too old or have been unused for too long.
     pub fn sweep(&self, service: &dyn Service, now: Instant) {
         let mut over = Vec::new();
         self.known().retain(|_, client| {
@@ -162,7 +163,7 @@ impl Clients {
         all.iter().for_each(|client| self.close(service, &client.connection));
     }
 
-    /// What a client has begun ends with it, unless it is kept.
+    /// Ends a session, with everything the client has begun unless that is kept.
     fn close(&self, service: &dyn Service, connection: &Connection) {
         connection.cancel_all();
         connection.hang_up();

@@ -1,8 +1,8 @@
-//! Open connections: how many there may be, and which of them make room for others.
+//! Limits on open connections, and the choice of connections to close for new ones.
 //!
-//! A connection *waits* until its client has sent the headers of a request, and is *busy* until that is answered.
-//! Where there is no room, a new connection takes the place of one that waits, first of one whose address has the
-//! most: half-sent headers cost the places of whoever sent them. A connection that waits for too long is closed.
+//! A connection *waits* until its client has sent the headers of a request, and is *busy* until the reply is
+//! sent. If there is no room, a new connection replaces a waiting one, preferably from the address with the
+//! most connections: half-sent headers cost their sender's slots. Connections that wait too long are closed.
 
 use super::address::Proxies;
 use crate::network::subscriber;
@@ -23,7 +23,7 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// In the order in which they came.
+    /// Slots by number, oldest first.
     slots: BTreeMap<u64, Arc<Slot>>,
     by_address: HashMap<IpAddr, usize>,
 }
@@ -31,12 +31,12 @@ struct Open {
 struct Slot {
     address: IpAddr,
     state: Mutex<SlotState>,
-    /// Rung when its place is given to another.
+    /// Notified when the slot is given to another connection.
     expelled: Notify,
 }
 
 struct SlotState {
-    /// Requests that are being answered; HTTP/2 has several.
+    /// Number of requests in progress; HTTP/2 allows several.
     busy: usize,
     waits_since: Instant,
 }
@@ -46,7 +46,7 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Since when it waits; None while it is busy.
+    /// Returns since when the connection waits; None while it is busy.
     fn waits_since(&self) -> Option<Instant> {
         let state = self.state();
         (state.busy == 0).then_some(state.waits_since)
@@ -68,8 +68,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a new connection; None if every connection that it could replace is busy. A trusted proxy stands for
-    /// many clients and has no limit of its own.
+    /// Returns a slot for a new connection; None if every connection it could replace is busy. A trusted proxy
+    /// stands for many clients and has no limit per address.
     pub fn admit(self: &Arc<Self>, peer: IpAddr, proxies: &Proxies) -> Option<Place> {
         let address = subscriber(peer);
         let mut open = self.open();
@@ -89,14 +89,14 @@ impl Connections {
         Some(Place { connections: self.clone(), number, slot })
     }
 
-    /// Closes a connection that waits; false if there is none.
+    /// Closes a waiting connection; false if there is none.
     pub fn make_room(&self) -> bool {
         self.open().expel(|_| true).is_some()
     }
 }
 
 impl Open {
-    /// Takes the place of the connection that has waited longest, among those of the address that has most.
+    /// Removes the connection that has waited longest, among those of the address with the most.
     fn expel(&mut self, is_eligible: impl Fn(&Slot) -> bool) -> Option<()> {
         let waiting = self.slots.iter().filter_map(|(number, slot)| {
             let since = if is_eligible(slot) { slot.waits_since()? } else { return None };
@@ -120,7 +120,8 @@ impl Open {
     }
 }
 
-/// Connections that the process has files for: a quarter is left to sessions, traces and upstream servers.
+/// Returns the number of connections that the file limit allows: a quarter is left to sessions, traces and
+/// upstream servers.
 fn files_for_connections() -> usize {
     #[cfg(unix)]
     {
@@ -132,7 +133,7 @@ fn files_for_connections() -> usize {
     usize::MAX
 }
 
-/// The place of one connection, free again when this is dropped.
+/// Slot of one connection, freed when dropped.
 pub struct Place {
     connections: Arc<Connections>,
     number: u64,
@@ -140,19 +141,19 @@ pub struct Place {
 }
 
 impl Place {
-    /// A request has come; the connection is busy until this is dropped.
+    /// Begins a request; the connection is busy until the result is dropped.
     pub fn begin(&self) -> Busy {
         self.slot.state().busy += 1;
         Busy(self.slot.clone())
     }
 
-    /// Waits until the connection has to be closed: another has taken its place, or no request came in time.
+    /// Waits until the connection must be closed: it was replaced, or no request arrived in time.
     pub async fn lost(&self) {
         let patience = self.connections.patience;
         loop {
             let left = match self.slot.waits_since() {
                 Some(since) => patience.saturating_sub(since.elapsed()),
-                // Looked at again before it could have waited for too long.
+                // Checked again before it could have waited too long.
                 None => patience,
             };
             if left.is_zero() {
@@ -172,7 +173,7 @@ impl Drop for Place {
     }
 }
 
-/// A request that is being answered.
+/// A request in progress.
 pub struct Busy(Arc<Slot>);
 
 impl Drop for Busy {
@@ -209,14 +210,14 @@ mod tests {
         let busy = first.begin();
         let third = admit(1).unwrap();
         assert!(is_open(&all, &first) && !is_open(&all, &second) && is_open(&all, &third));
-        // All of this address are busy: it has to wait, and others have not.
+        // All connections of this address are busy, so it must wait, but other addresses need not.
         let also_busy = third.begin();
         assert!(admit(1).is_none());
         let others = [admit(2).unwrap(), admit(3).unwrap()];
         let _third_other = admit(4).unwrap();
         assert_eq!(others.iter().filter(|place| is_open(&all, place)).count(), 1);
         drop((busy, also_busy));
-        // Now it is the address with the most that makes room.
+        // Now the address with the most connections loses one.
         let _last = admit(5).unwrap();
         assert!(!is_open(&all, &first));
     }

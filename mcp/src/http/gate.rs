@@ -1,4 +1,4 @@
-//! Who may speak to the server, and how: the checks of every request, in the order that tells strangers least.
+//! Access checks of every request, in the order that tells strangers least.
 
 use super::guard::Verdict;
 use super::identity::Identity;
@@ -67,7 +67,7 @@ pub async fn pass(
         return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json");
     }
     let headers = request.headers().clone();
-    // Before the body: what nobody will look at is neither kept nor parsed.
+    // Before the body: a message that will be refused is neither kept nor parsed.
     if let Err(refusal) = may_send(shared, &headers, &identity) {
         body::discard(settings, request);
         return refuse(*refusal);
@@ -80,7 +80,7 @@ pub async fn pass(
     post::message(shared, &headers, &identity, body, under_way).await
 }
 
-/// Whether a message would be looked at, as far as that can be told without it.
+/// Checks as far as possible without the body whether a message would be accepted.
 fn may_send(shared: &Shared, headers: &HeaderMap, identity: &Identity) -> Result<(), Box<Refusal>> {
     if shared.service.is_draining() {
         let error = RpcError::new(RpcError::UNAVAILABLE, "server draining");
@@ -100,7 +100,8 @@ fn ready(shared: &Shared) -> Response {
     json(status, &object!({"status": told}))
 }
 
-/// Whether the client means this machine: a page elsewhere could have made its name lead here.
+/// Returns whether the request names this machine as host: a foreign page could make its own name resolve to
+/// this address (DNS rebinding).
 fn is_loopback_host(uri: &Uri, headers: &HeaderMap) -> bool {
     let named = match uri.authority() {
         Some(authority) => Some(authority.as_str()),
@@ -109,7 +110,7 @@ fn is_loopback_host(uri: &Uri, headers: &HeaderMap) -> bool {
     named.is_some_and(|authority| is_loopback_name(without_port(authority)))
 }
 
-/// `[::1]:80` is `::1`, `localhost:80` is `localhost`.
+/// Removes the port: `[::1]:80` becomes `::1`, `localhost:80` becomes `localhost`.
 fn without_port(authority: &str) -> &str {
     if let Some(rest) = authority.strip_prefix('[') {
         return rest.split_once(']').map_or("", |(address, _)| address);
@@ -135,14 +136,15 @@ fn is_allowed_origin(shared: &Shared, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Whether a browser says that a page of another site made it send this, without naming one that is allowed: a browser
-/// sends no `Origin` with images and links, and a page with five of them must not count as five attempts of its reader.
+/// Returns whether a browser says that a page of another site caused the request, without an `Origin`. Browsers
+/// omit `Origin` for images and links, and a page with five of them must not count as five attempts of its
+/// reader.
 fn is_from_elsewhere(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     matches!(site, Some(b"cross-site" | b"same-site")) && !headers.contains_key(header::ORIGIN)
 }
 
-/// An origin with nothing but scheme, host and port; None for what is none, such as `null`.
+/// Parses an origin of only scheme, host and port; None for anything else, such as `null`.
 fn normal(origin: &str) -> Option<Url> {
     let url = Url::parse(origin).ok()?;
     let is_bare =
@@ -150,8 +152,9 @@ fn normal(origin: &str) -> Option<Url> {
     (url.has_host() && is_bare).then_some(url)
 }
 
-/// Whoever sends a good token is let in, whatever came from the same address before: behind a proxy or a router that
-/// may have been anybody. Only wrong tokens count, since a request without one guesses nothing.
+/// Checks the token. A valid token is always accepted, whatever came from its address before: addresses of
+/// proxies and routers are shared. Only wrong tokens count as attempts, because a request without one guesses
+/// nothing.
 fn authenticate(shared: &Shared, client: IpAddr, headers: &HeaderMap) -> Result<Identity, Box<Response>> {
     if shared.service.settings().http_disable_auth {
         return Ok(Identity::STRANGER);
@@ -181,7 +184,7 @@ fn authenticate(shared: &Shared, client: IpAddr, headers: &HeaderMap) -> Result<
     Err(Box::new(response))
 }
 
-/// Whether the client reads streams.
+/// Returns whether the client accepts event streams.
 pub fn wants_events(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     accepted.is_some_and(|accepted| accepted.contains("text/event-stream"))

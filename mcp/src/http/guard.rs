@@ -1,4 +1,4 @@
-//! Whoever sends wrong tokens is told to wait. Counted by the address of the client.
+//! Throttles clients that send invalid tokens, by address.
 
 use crate::settings::Settings;
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Addresses that are remembered at most; beyond it the table is emptied of all that is not blocked.
+/// Maximum number of addresses remembered; beyond it, all that are not blocked are removed.
 const MAX_PEERS: usize = 10_000;
 
-/// Whether an address may try.
+/// Result of checking an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Free,
-    /// For so long not.
+    /// Blocked for this long.
     Blocked(Duration),
 }
 
@@ -46,8 +46,8 @@ impl Guard {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A wrong token came: whether the address may try again, or has to wait. The last of too many is still answered
-    /// as the others were.
+    /// Records an invalid token, and returns whether the address is blocked. The attempt that reaches the limit
+    /// is still answered like those before it.
     pub fn failed(&self, peer: IpAddr, now: Instant) -> Verdict {
         if !self.is_on {
             return Verdict::Free;
@@ -55,7 +55,7 @@ impl Guard {
         let mut peers = self.peers();
         if peers.len() >= MAX_PEERS {
             peers.retain(|_, peer| peer.blocked_until.is_some_and(|until| until > now));
-            // As many as may be are blocked: this one is not remembered.
+            // The maximum number of addresses is blocked, so this one is not remembered.
             if peers.len() >= MAX_PEERS && !peers.contains_key(&peer) {
                 return Verdict::Free;
             }
@@ -76,7 +76,7 @@ impl Guard {
         Verdict::Free
     }
 
-    /// Forgets whom nothing is held against any more.
+    /// Removes addresses without a block and without recent failures.
     pub fn sweep(&self, now: Instant) {
         let window = self.window;
         self.peers().retain(|_, peer| {
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(guard.failed(peer, at(9)), Verdict::Blocked(Duration::from_secs(60)));
         assert_eq!(guard.failed(other, at(9)), Verdict::Free);
         assert_eq!(guard.failed(peer, at(69)), Verdict::Free);
-        // Four a minute are no attack.
+        // Four attempts a minute are not an attack.
         for second in (100..400).step_by(16) {
             assert_eq!(guard.failed(peer, at(second)), Verdict::Free);
         }

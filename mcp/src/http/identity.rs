@@ -1,14 +1,14 @@
-//! Who calls.
+//! Identity of callers.
 
-/// Who sends a request, as far as the server knows: the hash of a token, or nobody in particular.
+/// Sender of a request as far as known: the hash of its token, or a stranger.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Identity(pub [u8; 32]);
 
 impl Identity {
-    /// The identity of everybody, where no tokens are asked for.
+    /// Identity of all senders if no tokens are required.
     pub const STRANGER: Identity = Identity([0; 32]);
 
-    /// Whether the sender is known by a token.
+    /// Returns whether the sender is known by a token.
     pub fn is_known(&self) -> bool {
         *self != Identity::STRANGER
     }

@@ -1,4 +1,4 @@
-//! Lets clients in, and hears each of them out on a task of its own.
+//! Accepts connections and serves each in its own task.
 
 use super::address::Proxies;
 use super::connections::{Busy, Connections, Place};
@@ -19,22 +19,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Memory that the headers of one request may take, in bytes.
+/// Maximum size of one request's headers, in bytes.
 const MAX_HEADERS: usize = 64 << 10;
 
-/// How long a connection that was closed takes to give its file back, and how long we wait where none can be closed.
+/// Time for a closed connection to free its file, and (`PAUSE`) the wait if none can be closed.
 const CLOSING: Duration = Duration::from_millis(10);
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What a connection has to pass before its first request.
+/// State needed to accept connections.
 pub struct Door {
     pub connections: Arc<Connections>,
     pub proxies: Proxies,
     pub tls: Option<Tls>,
 }
 
-/// Accepts connections for as long as it is polled. `answer` answers a request of a peer, and holds on to [`Busy`] until
-/// that is done.
+/// Accepts connections while polled. `answer` responds to a request of a peer and holds [`Busy`] until done.
 pub async fn accept<A, F>(listener: TcpListener, door: Arc<Door>, answer: A)
 where
     A: Fn(SocketAddr, Request, Busy) -> F + Clone + Send + Sync + 'static,
@@ -57,7 +56,7 @@ where
     }
 }
 
-/// A client that is gone already is nobody's trouble; anything else is most likely a want of files.
+/// Handles an error of accepting. Lost clients do not matter; other errors usually mean too many open files.
 async fn recover(error: &io::Error, connections: &Connections) {
     let is_of_client = matches!(
         error.kind(),
@@ -71,13 +70,13 @@ async fn recover(error: &io::Error, connections: &Connections) {
     tokio::time::sleep(pause).await;
 }
 
-/// One connection, until it ends or its place is lost. Agreeing on keys is a part of it, and held to the same time.
+/// Serves one connection until it ends or loses its slot. The TLS handshake is part of it, with the same time limit.
 async fn attend<A, F>(door: Arc<Door>, stream: TcpStream, peer: SocketAddr, place: Place, answer: A)
 where
     A: Fn(SocketAddr, Request, Busy) -> F,
     F: Future<Output = Response> + Send + 'static,
 {
-    // Answers are small, and one waits for the next: no byte is held back.
+    // Replies are small and the client waits for each, so no byte is held back.
     let _ = stream.set_nodelay(true);
     let respond = |request| answer(peer, request, place.begin());
     let talk = async {
@@ -108,6 +107,6 @@ async fn converse<F>(
     });
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().max_buf_size(MAX_HEADERS);
-    // How a connection ends is nobody's concern: its requests were answered, or nobody waits for them.
+    // An error here does not matter: the requests were answered, or nobody waits for them.
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
 }

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus: counts only, nothing of what was asked.
+//! Metrics for Prometheus: counts only, no content of requests.
 
 use super::respond::plain;
 use crate::service::Service;
@@ -59,7 +59,7 @@ impl Metrics {
         self.in_flight.dec();
     }
 
-    /// Requests under way.
+    /// Returns the number of requests in progress.
     pub fn in_flight(&self) -> i64 {
         self.in_flight.get()
     }
@@ -72,7 +72,7 @@ impl Metrics {
         self.refused.inc();
     }
 
-    /// All of them as text.
+    /// Renders all metrics as text.
     pub fn render(&self, service: &dyn Service, clients: usize) -> Response {
         self.clients.set(i64::try_from(clients).unwrap_or(i64::MAX));
         self.programs.set(i64::try_from(service.running()).unwrap_or(i64::MAX));

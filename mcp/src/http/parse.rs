@@ -1,18 +1,18 @@
-//! Large messages are parsed one after the other, on a thread of their own.
+//! Parsing of large messages, one after another on a thread of their own.
 //!
-//! A message of megabytes takes a tenth of a second, for which a thread that serves connections would answer nobody. And
-//! allocators keep freed memory for the thread that took it: with one thread there is one such reserve, not one for
-//! each that happened to read a large message once.
+//! Parsing megabytes takes a tenth of a second, during which a thread that serves connections could not
+//! respond. And allocators keep freed memory per thread: one parsing thread has one such reserve, instead of
+//! one for each thread that once parsed a large message.
 
 use crate::frame::{Message, RpcError, Unreadable};
 use std::panic::catch_unwind;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
-/// Messages from this size on are large, in bytes.
+/// Size from which messages are large, in bytes.
 const LARGE: usize = 64 << 10;
 
-/// A message that waits to be parsed. Their number is limited by the memory that bodies share.
+/// A message waiting to be parsed. Their number is limited by the memory budget of bodies.
 struct Job {
     body: Vec<u8>,
     done: oneshot::Sender<Result<Message, Unreadable>>,
@@ -21,7 +21,7 @@ struct Job {
 pub struct Parser(Sender<Job>);
 
 impl Parser {
-    /// The error is for whoever starts the server.
+    /// Starts the thread. The error is for the process that starts the server.
     pub fn start() -> Result<Parser, String> {
         let (jobs, waiting) = channel();
         std::thread::Builder::new()
@@ -31,13 +31,13 @@ impl Parser {
         Ok(Parser(jobs))
     }
 
-    /// The message that these bytes are.
+    /// Parses a message.
     pub async fn parse(&self, body: Vec<u8>) -> Result<Message, Unreadable> {
         if body.len() < LARGE {
             return Message::read(&body);
         }
         let (done, parsed) = oneshot::channel();
-        // Where the thread is gone, so is the other end of `done`.
+        // If the thread is gone, so is the other end of `done`.
         let _ = self.0.send(Job { body, done });
         parsed.await.unwrap_or_else(|_| {
             Err((None, RpcError::new(RpcError::INTERNAL, "Internal error: the message was not parsed")))
@@ -47,7 +47,7 @@ impl Parser {
 
 fn run(waiting: &Receiver<Job>) {
     for Job { body, done } in waiting {
-        // Nobody waits any more for the message of a client that has left.
+        // The client may have left already.
         if !done.is_closed()
             && let Ok(parsed) = catch_unwind(|| Message::read(&body))
         {

@@ -1,4 +1,4 @@
-//! Messages: of clients that shook hands, and of those that speak for themselves.
+//! Messages of clients: after a handshake, or self-contained.
 
 use super::clients::{ClientLookup, SESSION};
 use super::gate::wants_events;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// A call that takes longer is answered as a stream, so that nobody on the way takes it for dead.
+/// Time after which a reply becomes a stream, so that proxies do not take the request for dead.
 const LONG: Duration = Duration::from_secs(5);
 
 const VERSION: &str = "mcp-protocol-version";
@@ -29,12 +29,12 @@ const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 const ARGUMENT: &str = "mcp-param-";
 
-/// Whether a request says in its headers that it speaks for itself, and then names no session that counts.
+/// Returns whether the headers mark a request as self-contained; any session it names is then ignored.
 fn is_modern(headers: &HeaderMap) -> bool {
     headers.get(VERSION).is_some_and(|version| version == Revision::V2026_07_28.name())
 }
 
-/// Refuses a request that names a session that is not there, before its body is looked at.
+/// Refuses a request that names an unknown session, before its body is read.
 pub fn check_session(shared: &Shared, headers: &HeaderMap, identity: &Identity) -> Result<(), Box<Refusal>> {
     if is_modern(headers) || !headers.contains_key(SESSION) {
         return Ok(());
@@ -70,7 +70,7 @@ pub async fn message(
             shake_hands(shared, headers, identity, request, under_way).await
         }
         Message::Request(request) => after_handshake(shared, headers, identity, request, under_way).await,
-        // Without a handshake there is nothing that a notification could be about.
+        // Without a handshake, notifications and replies have nothing to refer to.
         Message::Notification { .. } | Message::Response { .. } if is_modern => {
             plain(StatusCode::ACCEPTED, "")
         }
@@ -91,7 +91,7 @@ pub async fn message(
     }
 }
 
-/// A request that says itself which revision it is of.
+/// Handles a request that names its own protocol revision.
 async fn by_itself(
     shared: &Arc<Shared>,
     headers: &HeaderMap,
@@ -106,7 +106,7 @@ async fn by_itself(
     serve(shared, headers, request, &connection, under_way).await
 }
 
-/// Whoever routes requests by their headers must not be told something else than the server is.
+/// Checks that the headers match the body: routers that go by the headers must not see another request than the server.
 fn same_in_headers(
     headers: &HeaderMap,
     request: &Request,
@@ -141,7 +141,7 @@ fn same_in_headers(
     Ok(())
 }
 
-/// A header's text, which is wrapped where it could not stand as it is.
+/// Decodes a header, which is base64 if it contains characters that headers cannot.
 fn decoded(value: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(value).ok()?.trim();
     match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
@@ -174,7 +174,7 @@ async fn shake_hands(
     response
 }
 
-/// The session that a request of an older revision needs.
+/// Returns the session that a request of an older revision needs.
 fn session(
     shared: &Shared,
     headers: &HeaderMap,
@@ -226,8 +226,8 @@ async fn after_handshake(
     serve(shared, headers, request, &connection, under_way).await
 }
 
-/// Answers as one object; or as a stream, if the client can read one and is told something before the answer, or it takes
-/// long.
+/// Replies with one object; or with a stream, if the client can read one and either there is a message before
+/// the reply or the reply takes long.
 async fn serve(
     shared: &Arc<Shared>,
     headers: &HeaderMap,
@@ -248,7 +248,7 @@ async fn serve(
         biased;
         Some(first) = told.recv() => (Some(first), None),
         done = &mut answered => match (told.try_recv(), done) {
-            // Said while it was answered, after `recv` had found nothing: it still comes before the answer.
+            // Sent while the reply was computed, after `recv` had found nothing: it still comes before the reply.
             (Ok(first), done) => (Some(first), Some(done)),
             (Err(_), Ok(result)) => return json(StatusCode::OK, &frame::answer(&id, result)),
             (Err(_), Err(error)) => return json(status(&error, is_modern), &error.answer(Some(&id))),
@@ -286,7 +286,7 @@ mod tests {
     use axum::http::HeaderValue;
     use serde_json::json;
 
-    /// Whether a call is let in whose argument is this, with these headers.
+    /// Returns whether a call with this argument is accepted with these headers.
     fn is_same(argument: Option<&str>, sent: &[(&'static str, &'static str)]) -> bool {
         let meta = json!({META_VERSION: "2026-07-28"});
         let params = json!({"name": "report", "_meta": meta}).as_object().cloned().unwrap();

@@ -1,4 +1,4 @@
-//! Responses.
+//! HTTP responses.
 
 use crate::frame::{Id, RpcError};
 use axum::body::Body;
@@ -15,7 +15,7 @@ use std::future::Future;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// A request that is answered with an error.
+/// An error response to a request.
 #[derive(Debug)]
 pub struct Refusal {
     pub status: StatusCode,
@@ -43,8 +43,8 @@ pub fn plain(status: StatusCode, text: &str) -> Response {
     response
 }
 
-/// What a client hears as a stream: what it is told on the way, and the answer, which ends it. Whoever drops the stream gives
-/// the request up.
+/// A reply as a stream: messages before the reply, then the reply, which ends it. Dropping the stream cancels
+/// the request.
 pub struct Talk {
     first: Option<Value>,
     told: mpsc::Receiver<Value>,
@@ -53,7 +53,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Of a request that is under way; `first` has been said already.
+    /// Creates the stream of a request in progress, beginning with `first`.
     pub fn new(
         first: Option<Value>,
         told: mpsc::Receiver<Value>,
@@ -62,7 +62,7 @@ impl Talk {
         Talk { first, told, answer: Some(Box::pin(answer)), last: None }
     }
 
-    /// The next message; None at the end.
+    /// Returns the next message; None at the end.
     async fn next(&mut self) -> Option<Value> {
         if let Some(first) = self.first.take() {
             return Some(first);
@@ -74,44 +74,44 @@ impl Talk {
                 answered = answer => (self.answer, self.last) = (None, Some(answered)),
             }
         }
-        // What was said before the answer comes before it.
+        // Messages sent before the reply come before it.
         self.told.try_recv().ok().or_else(|| self.last.take())
     }
 
-    /// As a response. Between messages it shows that somebody is still at work.
+    /// Returns the stream as a response, with keep-alive comments between messages.
     pub fn stream(self) -> Response {
         events(stream::unfold(self, |mut talk| async { Some((talk.next().await?, talk)) }))
     }
 }
 
-/// Messages as a response that goes on for as long as there are any.
+/// Returns messages as a streaming response.
 pub fn events(messages: impl Stream<Item = Value> + Send + 'static) -> Response {
     let events = messages
         .map(|message| Ok::<_, Infallible>(Event::default().event("message").data(message.to_string())));
     let alive = KeepAlive::new().interval(Duration::from_secs(10));
     let mut response = Sse::new(events).keep_alive(alive).into_response();
-    // A proxy that collects the stream would make it useless.
+    // A buffering proxy would make the stream useless.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
 const REQUEST_ID: &str = "x-request-id";
 
-/// What the request is called in the log: as the client says, if that can be a name, or else something new.
+/// Returns the request's id for the log: the client's if valid, else a random one.
 pub fn request_id(headers: &HeaderMap) -> String {
     let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
     match given.filter(|id| !id.is_empty() && id.len() <= 128) {
         Some(id) => id.to_string(),
         None => {
             let mut random = [0; 8];
-            // Without randomness all requests share a name; nothing depends on it.
+            // Without randomness all requests share an id; nothing depends on it.
             let _ = getrandom::fill(&mut random);
             URL_SAFE_NO_PAD.encode(random)
         }
     }
 }
 
-/// Says what the request is called.
+/// Sets the request's id on the response.
 pub fn stamp(response: &mut Response, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
         response.headers_mut().insert(REQUEST_ID, id);

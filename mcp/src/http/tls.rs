@@ -1,4 +1,4 @@
-//! TLS, where the server has a certificate.
+//! TLS, if the server has a certificate.
 
 use crate::settings::Settings;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 
-/// How long a client may take to agree on keys.
+/// Time limit of the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// The certificate, which may be replaced while the server runs.
+/// The server's certificate, which may be replaced while the server runs.
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
@@ -28,7 +28,7 @@ struct Current {
 }
 
 impl Tls {
-    /// As the settings say; None if they name no certificate.
+    /// Reads the certificate named in the settings; None if they name none.
     pub fn new(settings: &Settings) -> Result<Option<Tls>, String> {
         let (Some(certificate), Some(key)) = (&settings.http_tls_cert, &settings.http_tls_key) else {
             return Ok(None);
@@ -38,7 +38,7 @@ impl Tls {
         Ok(Some(Tls { certificate, key, current }))
     }
 
-    /// Reads both files again if one has changed. What cannot be used is logged, and changes nothing.
+    /// Reads both files again if one has changed. Invalid files are logged and change nothing.
     pub fn reload(&self) {
         let is_same = {
             let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl Tls {
         }
     }
 
-    /// Agrees on keys with a client; None if it does not, or not in time.
+    /// Performs the TLS handshake with a client; None if it fails or takes too long.
     pub async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let config = self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone();
         tokio::time::timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await.ok()?.ok()

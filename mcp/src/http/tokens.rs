@@ -1,7 +1,8 @@
-//! The tokens that clients may send. Only their hashes are kept.
+//! Tokens that clients may send. Only their hashes are kept.
 
 use super::identity::Identity;
-use crate::settings::Settings;
+use crate::settings::{MAX_FILE, Settings};
+use ptc_runtime::files::read_text_at_most;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
@@ -21,7 +22,7 @@ struct TokenFile {
 }
 
 impl Tokens {
-    /// The token of the settings, and those of the file they name.
+    /// Reads the token of the settings, and the file of tokens that they name.
     pub fn new(settings: &Settings) -> Result<Tokens, String> {
         let own = settings.http_auth_token.as_ref().map(|token| Sha256::digest(token.as_bytes()).into());
         let file = settings.http_auth_token_file.as_ref().map(PathBuf::from);
@@ -35,7 +36,7 @@ impl Tokens {
         let Some(file) = &self.file else { return Ok(TokenFile::default()) };
         let shown = file.display();
         let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
-        let text = std::fs::read_to_string(file)
+        let text = read_text_at_most(file, MAX_FILE)
             .map_err(|error| format!("--http-auth-token-file: {shown}: {error}"))?;
         let mut hashes = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -51,7 +52,7 @@ impl Tokens {
         Ok(TokenFile { hashes, changed })
     }
 
-    /// Reads the file again if it has changed. A file that cannot be read, or is wrong, changes nothing.
+    /// Reads the file again if it has changed. An unreadable or invalid file changes nothing.
     pub fn reload(&self) {
         let Some(file) = &self.file else { return };
         let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
@@ -68,7 +69,7 @@ impl Tokens {
         }
     }
 
-    /// Who sends this token. It takes as long whichever it is, and for none of them.
+    /// Returns the identity for a token. Takes equally long for any token, known or not.
     pub fn identity(&self, token: &str) -> Option<Identity> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let listed = self.listed.read().unwrap_or_else(PoisonError::into_inner);

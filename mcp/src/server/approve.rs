@@ -1,8 +1,8 @@
-//! Approval: how a person is asked whether a program may make a call, and where the program is meanwhile.
+//! Approval of calls: asking a person, and keeping the program meanwhile.
 //!
-//! Clients that shook hands are asked on the stream of the call (`elicitation/create`). Where every request speaks for
-//! itself there is no such way: the call is answered with what has to be asked (`input_required`), and made again with the
-//! answers.
+//! Clients with a handshake are asked on the stream of the call (`elicitation/create`). Revisions without a
+//! handshake have no such way: the call's result contains the question (`input_required`), and the client makes
+//! the call again with the answers.
 
 use super::Server;
 use super::calling::{Answers, Calling};
@@ -23,21 +23,21 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Programs that may wait for clients at once.
+/// Maximum number of programs waiting for clients.
 const MOST: usize = 64;
 
-/// The reason given to a program that is denied its wishes because too many wait.
+/// Reason for denying a program's wishes because too many programs wait.
 const TOO_MANY: &str = "too many programs wait at this time";
 
-/// Who decides.
+/// Result of asking for approval.
 pub enum Decision {
-    /// It is decided.
+    /// The answers are known.
     Now(Vec<Verdict>),
-    /// The client asks, and makes the call again.
+    /// The client asks and makes the call again.
     ByClient,
 }
 
-/// Which call it was: only the same call of the same owner goes on with a program.
+/// Fingerprint of a call: only an identical call of the same owner continues a program.
 #[derive(PartialEq, Eq)]
 pub struct CallFingerprint([u8; 32]);
 
@@ -53,7 +53,7 @@ impl CallFingerprint {
     }
 }
 
-/// Programs that wait for a person whom their client asks.
+/// Programs waiting for a person, whom the client asks.
 #[derive(Default)]
 pub struct Parking(Mutex<HashMap<String, Place>>);
 
@@ -61,7 +61,7 @@ struct Place {
     fingerprint: CallFingerprint,
     until: Instant,
     waiting: PendingProgram,
-    /// Its bytes, among those of all programs.
+    /// Memory reserved for it in the budget of all programs.
     reserved: Reservation,
 }
 
@@ -70,16 +70,16 @@ impl Parking {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up programs whose person took too long.
+    /// Drops programs whose person took too long.
     pub fn sweep(&self) {
         let now = Instant::now();
         let over: Vec<Place> =
             self.places().extract_if(|_, place| place.until <= now).map(|(_, place)| place).collect();
-        // Sessions are freed without holding up who parks.
+        // Dropped without the lock: freeing sessions must not delay other calls.
         drop(over);
     }
 
-    /// The program that waits for this answer, if the call is the one it belongs to. It can be had once.
+    /// Takes the program that waits for this answer, if it belongs to this call. It can be taken once.
     fn take(&self, state: &str, fingerprint: &CallFingerprint) -> Option<(PendingProgram, Reservation)> {
         let mut places = self.places();
         let is_here = places
@@ -91,7 +91,7 @@ impl Parking {
         places.remove(state).map(|place| (place.waiting, place.reserved))
     }
 
-    /// Keeps a program; gives it back if there is no room.
+    /// Keeps a program; returns it if there is no room.
     fn put(&self, state: String, place: Place) -> Result<(), PendingProgram> {
         let mut places = self.places();
         if places.len() >= MOST {
@@ -107,13 +107,13 @@ impl Server {
         Duration::from_millis(self.0.parts.settings.approval_timeout_ms)
     }
 
-    /// Reserves the bytes of a program that is to wait for somebody; None if whoever pays for it has not so many left.
+    /// Reserves memory for a program that must wait; None if its payer has not enough left.
     pub(super) fn reserve_waiting(&self, waiting: &PendingProgram, payer: &Owner) -> Option<Reservation> {
         let mut reserved = self.0.memory.of(payer).reserve();
         reserved.set(waiting.bytes()).then_some(reserved)
     }
 
-    /// Asks whoever can be asked.
+    /// Asks the client for approval, if it can be asked.
     pub(super) async fn decide(&self, wishes: &[Wish], calling: &Calling<'_>) -> Decision {
         if !calling.capabilities.has_forms() {
             let why = "the call needs a person's approval, and this client cannot ask for it (it has no elicitation)";
@@ -151,7 +151,8 @@ impl Server {
         }
     }
 
-    /// Keeps a program until its client has asked. The result says what; without room the program goes on, denied.
+    /// Keeps a program until its client has asked; returns the question for the client. Without room, returns
+    /// the program to continue, denied.
     pub(super) fn park(
         &self,
         waiting: PendingProgram,
@@ -189,14 +190,14 @@ impl Server {
         Ok(result)
     }
 
-    /// A call that is made again, with what a person has said.
+    /// Handles a call that is made again with a person's answers.
     pub(super) async fn answered_call(
         &self,
         answers: Answers,
         fingerprint: Option<CallFingerprint>,
         calling: &Calling<'_>,
     ) -> Result<CallOutcome, RpcError> {
-        // First, so that a program which finds none stays where it is.
+        // First, so that the program stays in place if no further call may be open.
         let Some(open) = self.0.open.of(calling.flight.connection().payer()) else {
             return Ok(CallOutcome::Finished(Payload::error(Reason::Busy, TOO_MANY_OPEN)));
         };
@@ -211,7 +212,7 @@ impl Server {
             .wishes()
             .enumerate()
             .map(|(n, wish)| match (wish.unaskable_by_client(), answers.responses.get(&name(n))) {
-                // It was not asked, whatever the client says.
+                // Such a call was never asked about, whatever the client says.
                 (Some(why), _) => denial(why),
                 (None, Some(answer)) => verdict(answer),
                 (None, None) => denial("nobody said whether the call may be made"),
@@ -227,7 +228,7 @@ impl Server {
     }
 }
 
-/// What a question is called among those of one call.
+/// Returns the key of a question among those of one call.
 fn name(n: usize) -> String {
     format!("approve-{}", n + 1)
 }
@@ -236,7 +237,7 @@ fn denial(why: impl Into<String>) -> Verdict {
     Verdict::Denied(why.into())
 }
 
-/// The denials of a program for which there is no memory while it waits.
+/// Builds the denials for a program for which there is no memory while it waits.
 pub(super) fn denied_for_room(waiting: &PendingProgram) -> Vec<Verdict> {
     denied(waiting, TOO_MANY)
 }
@@ -245,7 +246,7 @@ fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {
     vec![denial(why); waiting.wishes().len()]
 }
 
-/// The form that a person is shown.
+/// Builds the form shown to a person.
 fn question(wish: &Wish) -> Value {
     let args = wish.shown_args();
     let gap = if args.contains('\n') { "\n" } else { " " };
@@ -262,7 +263,7 @@ fn question(wish: &Wish) -> Value {
     })
 }
 
-/// What a person has said: only a clear yes is one.
+/// Reads a person's answer: only an explicit yes approves.
 fn verdict(answer: &Value) -> Verdict {
     match answer.get("action").and_then(Value::as_str) {
         Some("accept") if answer["content"]["approve"] == true => Verdict::Approved,

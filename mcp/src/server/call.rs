@@ -1,4 +1,4 @@
-//! `tools/call`: what is checked before a program runs, in which order, and where it runs.
+//! `tools/call`: checks before a program runs, and its execution.
 
 use super::Server;
 use super::approve::CallFingerprint;
@@ -122,10 +122,10 @@ impl Server {
     ) -> Result<CallOutcome, RpcError> {
         let connection = calling.flight.connection();
         let (owner, payer) = (connection.owner(), connection.payer());
-        // Only programs that may call servers may have to wait for somebody.
+        // Only programs that may call servers may need approval.
         let fingerprint = self.0.parts.host.upstream().map(|_| CallFingerprint::new(tool.name, &args, owner));
         if let Some(answers) = answers.filter(|_| tool.is_recorded) {
-            // The program that waits has them, and they would be held uncounted while it goes on.
+            // The waiting program has its own copy, and these would be held uncounted while it continues.
             drop(args);
             return self.answered_call(answers, fingerprint, calling).await;
         }
@@ -151,7 +151,7 @@ impl Server {
                     }
                     Err(NoPlace::Cancelled) => return Ok(CallOutcome::Finished(Payload::cancelled())),
                 };
-                // They stay until the program has ended: traces and its client's question may need them.
+                // The arguments are kept until the program has ended: traces and the client's question may need them.
                 let _arguments = arguments;
                 return self
                     .see_through(place, open, calling, job, left, fingerprint.filter(|_| may_ask))
@@ -172,13 +172,13 @@ impl Server {
     }
 }
 
-/// Bytes of arguments that are not counted, so that small calls come through whatever large ones take.
+/// Bytes of arguments that are not counted, so that small calls get through whatever large ones use.
 const FREE_ARGUMENTS: usize = 16 << 10;
 
-/// What a call comes to for its client.
+/// Result of a call for its client.
 enum ToolResult {
     Reply(Reply),
-    /// It has to ask somebody first.
+    /// The client must first ask a person.
     InputRequired(Map<String, Value>),
 }
 
@@ -191,10 +191,10 @@ impl ToolResult {
     }
 }
 
-/// What traces keep of a call that is made again once somebody was asked.
+/// Message in traces for a call that will be made again with a person's answers.
 const WAITS: &str = "the program waits for a person's approval";
 
-/// What stands around a result in an answer.
+/// Returns the size of the message around a result.
 fn frame_bytes(id: &Id) -> usize {
     crate::frame::answer(id, Value::Null).to_string().len()
 }

@@ -1,4 +1,4 @@
-//! What a call of a tool says about itself, besides the tool and its arguments.
+//! Options of a tool call in addition to the tool and its arguments.
 
 use crate::client::Capabilities;
 use crate::connection::Flight;
@@ -9,24 +9,24 @@ use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// How often a client that wants to know is told how a call goes.
+/// Interval of progress notifications to clients that want them.
 const TICK: Duration = Duration::from_millis(250);
 
-/// A call that is under way.
+/// A call in progress.
 pub struct Calling<'f> {
     pub flight: &'f Flight,
     pub revision: Revision,
     pub capabilities: Capabilities,
-    /// What it is a part of, as its client says.
+    /// Trace that the call belongs to, according to its client.
     pub traceparent: Option<String>,
-    /// What its progress is reported under.
+    /// Token for progress notifications.
     progress: Option<Value>,
-    /// The least important thing the client wants to hear.
+    /// Lowest level of log messages that the client wants.
     log_level: Option<Level>,
     began: Instant,
 }
 
-/// What a person has said, when a call is made again for that.
+/// A person's answers, sent when a call is made again.
 pub struct Answers {
     pub state: String,
     pub responses: Map<String, Value>,
@@ -55,16 +55,16 @@ impl<'f> Calling<'f> {
         }
     }
 
-    /// What servers are told that their calls are a part of.
+    /// Returns the trace context for calls to servers.
     pub fn traceparent(&self) -> Option<String> {
         spans::traceparent().or_else(|| self.traceparent.clone())
     }
 
-    /// Tells the client how the call goes, for as long as it is polled. `state` says it in words.
+    /// Sends progress notifications while polled. `state` describes the progress.
     pub async fn report(&self, total: Duration, state: impl Fn() -> String) -> Infallible {
         let Some(token) = &self.progress else { return std::future::pending().await };
         loop {
-            // It has to grow each time, and the time does.
+            // Progress must increase with each notification, and the time does.
             let progress = self.began.elapsed().as_millis() as u64;
             let params = json!({
                 "progressToken": token,
@@ -77,7 +77,7 @@ impl<'f> Calling<'f> {
         }
     }
 
-    /// Tells the client that the call is over, if it wants to hear such things: what was called and how it went, no payloads.
+    /// Sends a log message that the call has ended, if the client wants it: tool and outcome, without payloads.
     pub fn log(&self, tool: &str, reason: Option<&str>) {
         let level = if reason.is_some() { Level::Warning } else { Level::Info };
         if self.log_level.is_none_or(|wanted| level < wanted) {
@@ -98,7 +98,7 @@ impl<'f> Calling<'f> {
 }
 
 impl Answers {
-    /// What a client sends along when it makes a call again; None if it is a new one.
+    /// Takes the answers out of the parameters of a call that is made again; None for a new call.
     pub fn take(params: &mut Map<String, Value>) -> Result<Option<Answers>, RpcError> {
         let wrong = |message: &str| {
             Err(RpcError::new(RpcError::INVALID_PARAMS, format!("Invalid params: {message}")))
@@ -109,7 +109,7 @@ impl Answers {
             Some(_) => return wrong("`inputResponses` must be an object"),
         };
         match params.remove("requestState") {
-            // Answers to nothing that was asked are nobody's loss.
+            // Answers without a question are ignored.
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(state)) => Ok(Some(Answers { state, responses })),
             Some(_) => wrong("`requestState` must be a string"),
@@ -117,7 +117,7 @@ impl Answers {
     }
 }
 
-/// How important a message to a client is; of the eight names there are, those we tell apart.
+/// Level of a log message to a client; the eight names of the protocol are reduced to these.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
     Debug,
@@ -127,7 +127,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// As RFC 5424 has them.
+    /// Reads a level name of RFC 5424.
     pub fn from_name(name: &str) -> Option<Level> {
         match name {
             "debug" => Some(Level::Debug),

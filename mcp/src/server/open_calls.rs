@@ -1,16 +1,16 @@
-//! Open programs: those that have come and not ended, whether they compute or wait. Their number is bounded, by owner.
+//! Open programs: started and not ended, whether they compute or wait. Their number is limited by owner.
 
 use crate::sessions::Owner;
 use crate::shares::Shares;
 use ptc_runtime::{Pool, Reservation};
 
-/// The right to be open, given back when it is dropped.
+/// Permit for one open program, returned when dropped.
 pub(super) struct OpenCall {
     _taken: Reservation,
 }
 
-/// All of them. One owner may have so many, and all together half as many more: whoever fills their part leaves
-/// something to the next.
+/// Permits for all open programs. One owner may have `most`, and all together half as many more, so that an
+/// owner who uses up their share leaves some for others.
 pub(super) struct OpenCalls(Shares<Owner>);
 
 impl OpenCalls {
@@ -19,20 +19,20 @@ impl OpenCalls {
         OpenCalls(Shares::new(all.saturating_mul(Pool::STEP)))
     }
 
-    /// One more of this owner; None if there are as many as may be.
+    /// Takes a permit for an owner; None if the limit is reached.
     pub fn of(&self, owner: &Owner) -> Option<OpenCall> {
         let mut taken = self.0.of(owner).reserve();
-        // The least that can be taken out of a pool is a step.
+        // A step is the least amount that can be taken from a pool.
         taken.set(1).then_some(OpenCall { _taken: taken })
     }
 
-    /// Whether an owner who has none could not have one either.
+    /// Returns whether even an owner without open programs could not get a permit.
     pub fn is_full(&self) -> bool {
         let (used, most) = self.0.used();
         used + Pool::STEP > most
     }
 
-    /// How many there are.
+    /// Returns the number of open programs.
     pub fn count(&self) -> usize {
         usize::try_from(self.0.used().0 / Pool::STEP).unwrap_or(usize::MAX)
     }

@@ -1,11 +1,12 @@
-//! Places for programs that compute: how many there are, and who is next when one comes free.
+//! Slots for computing programs: how many there are, and which program is next when one becomes free.
 //!
-//! A program that finds none waits in line, and owners take turns: one that sends a thousand programs delays those of
-//! another by a slice of time. A slice can be long where one operation is. So there are as many places again, for owners
-//! who have none: an owner whose slow programs have all the others delays nobody else. Of one owner, programs that have
-//! begun go first and take turns, and the others begin in the order in which they came: if all began at once, none would
-//! end in time. The line of those that have not begun is bounded. A program that finds it full is told to come back, unless
-//! another owner has more in it: then it is that owner's last program that is told.
+//! A program that finds no free slot waits in a queue, where owners take turns: an owner who sends a thousand
+//! programs delays those of another by one time slice. A slice can be long if a single operation is. So there
+//! is a second set of slots, as many again, for owners who have none: an owner whose slow programs fill the
+//! first set delays nobody else. Among programs of one owner, started ones go first and take turns, and the
+//! others start in order of arrival: if all started at once, none would end in time. The queue of programs not
+//! started yet is bounded. A program that finds it full is refused, unless another owner has more programs in
+//! it: then that owner's last program is refused.
 
 use crate::sessions::Owner;
 use futures_util::FutureExt;
@@ -13,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 
-/// All places of a server. Cheap to clone.
+/// All slots of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct Places(Arc<Room>);
 
@@ -25,34 +26,34 @@ struct Room {
 
 #[derive(Default)]
 struct Line {
-    /// Places that are taken, by who has them.
+    /// Number of slots taken, by owner.
     taken: Vec<(Owner, usize)>,
-    /// Who waits, by owner; the owner in front is next, and then goes to the end.
+    /// Waiting programs, by owner; the owner in front is next, and then moves to the end.
     owners: VecDeque<(Owner, OwnLine)>,
 }
 
-/// Those of one owner.
+/// Queue of one owner.
 #[derive(Default)]
 struct OwnLine {
     begun: VecDeque<Sender<Place>>,
     new: VecDeque<Sender<Place>>,
 }
 
-/// The right to run a program. Dropped, it goes to whoever is next.
+/// A slot for running a program. When dropped, it goes to the next program in the queue.
 pub struct Place(Option<(Places, Owner)>);
 
-/// The line is full.
+/// Error: the queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Full;
 
 impl Places {
-    /// So many places, and so many who may wait for one.
+    /// Creates `count` slots, with a queue of at most `most_waiting`.
     pub fn new(count: usize, most_waiting: usize) -> Places {
         Places(Arc::new(Room { count, most_waiting, line: Mutex::default() }))
     }
 
-    /// A place as soon as it is the owner's turn, unless others need the room in the line first. Who drops the future leaves
-    /// the line.
+    /// Returns a slot when it is the owner's turn, unless others need the room in the queue first. Dropping the
+    /// future leaves the queue.
     pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Result<Place, Full>> + use<>, Full> {
         let mut line = self.line();
         line.leave();
@@ -64,9 +65,9 @@ impl Places {
         Ok(wait.map(|place| place.map_err(|_| Full)))
     }
 
-    /// As [`Places::next`], for a program that has begun: it is never turned away.
+    /// Returns a slot for a program that has started; unlike in [`Places::next`], it is never refused.
     pub fn next_of_begun(&self, owner: &Owner) -> impl Future<Output = Place> + use<> {
-        // Its sender is only dropped with all places, and then nobody waits.
+        // The sender is dropped only with all slots, and then nobody waits.
         self.join(self.line(), owner, |own| &mut own.begun).map(|place| place.unwrap_or(Place(None)))
     }
 
@@ -80,7 +81,7 @@ impl Places {
         if line.has_place_for(owner, self.0.count) {
             line.take(owner);
             drop(line);
-            // Nobody can have left: `wait` is at hand.
+            // The receiver cannot be gone: `wait` is still here.
             let _ = give.send(Place(Some((self.clone(), owner.clone()))));
         } else {
             part(line.of(owner)).push_back(give);
@@ -88,19 +89,19 @@ impl Places {
         wait
     }
 
-    /// The number of places, without those for owners who have none.
+    /// Returns the number of slots, without those for owners who have none.
     pub fn count(&self) -> usize {
         self.0.count
     }
 
-    /// Whether nobody may join the line.
+    /// Returns whether the queue accepts no more programs.
     pub fn is_full(&self) -> bool {
         let mut line = self.line();
         line.leave();
         line.taken() >= self.0.count && line.unbegun() >= self.0.most_waiting
     }
 
-    /// Whether others wait whose turn it is before that of a program of this owner's which computes.
+    /// Returns whether other programs must run before this owner's computing program may continue.
     pub fn is_awaited(&self, owner: &Owner) -> bool {
         let mut line = self.line();
         line.leave();
@@ -113,12 +114,13 @@ impl Places {
 }
 
 impl Line {
-    /// The number of places that are taken.
+    /// Returns the number of slots taken.
     fn taken(&self) -> usize {
         self.taken.iter().map(|(_, count)| count).sum()
     }
 
-    /// Whether there is a place for this owner. `count` are for all, and as many again for owners who have none.
+    /// Returns whether there is a slot for this owner: `count` slots for all, and as many again for owners who
+    /// have none.
     fn has_place_for(&self, owner: &Owner, count: usize) -> bool {
         let taken = self.taken();
         taken < count || (taken < 2 * count && self.taken.iter().all(|(known, _)| known != owner))
@@ -138,12 +140,13 @@ impl Line {
         self.taken.retain(|(_, count)| *count > 0);
     }
 
-    /// The number of those that wait to begin.
+    /// Returns the number of programs waiting to start.
     fn unbegun(&self) -> usize {
         self.owners.iter().map(|(_, own)| own.new.len()).sum()
     }
 
-    /// Turns away the last of whoever has the most in line, if that is more than this owner would have; whether it did.
+    /// Refuses the last program of the owner with the most in the queue, if that is more than this owner would
+    /// have; returns whether it did.
     fn make_room_for(&mut self, owner: &Owner) -> bool {
         let own = self.owners.iter().find(|(known, _)| known == owner).map_or(0, |(_, own)| own.new.len());
         let longest = self.owners.iter_mut().max_by_key(|(_, line)| line.new.len());
@@ -152,7 +155,7 @@ impl Line {
         true
     }
 
-    /// Forgets those who have left.
+    /// Removes programs that have left the queue.
     fn leave(&mut self) {
         self.owners.retain_mut(|(_, own)| {
             own.begun.retain(|give| !give.is_closed());
@@ -172,7 +175,7 @@ impl Line {
         &mut self.owners[at].1
     }
 
-    /// Takes the next one out of the line for whom there is a place.
+    /// Takes the next program out of the queue for which there is a slot.
     fn pop(&mut self, count: usize) -> Option<(Owner, Sender<Place>)> {
         let at = self.owners.iter().position(|(owner, _)| self.has_place_for(owner, count))?;
         let (owner, mut own) = self.owners.remove(at)?;
@@ -200,8 +203,8 @@ impl Drop for Place {
             drop(line);
             let sent = give.send(Place(Some((places.clone(), owner))));
             line = places.line();
-            // The next in line may have left. Then the place comes back and must not go through here again: a long line of
-            // those who left would be a deep recursion.
+            // The next in the queue may have left. Then the slot comes back, and must not be passed on by a
+            // recursive call: a long queue of programs that left would recurse deeply.
             if let Err(mut place) = sent
                 && let Some((_, owner)) = place.0.take()
             {
@@ -220,7 +223,7 @@ mod tests {
         Owner::new(name)
     }
 
-    /// One place, which somebody has, and the one for others, which somebody else has.
+    /// Returns one slot taken by one owner, and the additional slot taken by another.
     fn crowded(most_waiting: usize) -> (Places, Place, Place) {
         let places = Places::new(1, most_waiting);
         let [first, second] =
@@ -228,7 +231,7 @@ mod tests {
         (places, first, second)
     }
 
-    /// The place, if it is there by now.
+    /// Returns the slot, if it is available by now.
     fn now<F: Future>(waiting: Pin<&mut F>) -> Option<F::Output> {
         waiting.now_or_never()
     }
@@ -267,7 +270,7 @@ mod tests {
         assert!(place("b").is_none(), "one is enough not to wait");
         let third = place("c").unwrap();
         assert!(place("d").is_none(), "there are as many again, and no more");
-        // A place that others do not need goes to an owner who has one and waits for more.
+        // A slot that no other owner needs goes to an owner who has one and waits for more.
         let mut again = pin!(places.next(&owner("b")).unwrap());
         drop((third, other));
         assert!(now(again.as_mut()).is_some());
@@ -285,7 +288,7 @@ mod tests {
         drop(left);
         assert!(!places.is_full());
         let mut last = pin!(places.next(&owner("c")).unwrap());
-        // A program that has begun is never turned away.
+        // A program that has started is never refused.
         let mut begun = pin!(places.next_of_begun(&owner("d")));
         drop(first);
         drop(now(stays.as_mut()).unwrap());
@@ -302,7 +305,7 @@ mod tests {
         assert!(places.next(&owner("a")).is_err(), "it has the most itself");
         let mut other = pin!(places.next(&owner("b")).unwrap());
         let second = places.next(&owner("b")).unwrap();
-        // Both have two now, and nobody has to give way.
+        // Both owners have two now, and neither must give way.
         assert!(places.next(&owner("b")).is_err());
         let answers: Vec<_> = greedy.iter_mut().map(|waiting| now(waiting.as_mut())).collect();
         assert!(
@@ -320,7 +323,7 @@ mod tests {
         let (places, first, _second) = crowded(10);
         assert!(!places.is_awaited(&owner("a")));
         let mut new = pin!(places.next(&owner("a")).unwrap());
-        // It would not be its turn.
+        // The waiting program of this owner would not be next.
         assert!(!places.is_awaited(&owner("a")));
         let mut begun = pin!(places.next_of_begun(&owner("a")));
         assert!(places.is_awaited(&owner("a")));

@@ -1,5 +1,6 @@
-//! When programs compute: a slice of time in one of the server's places, then the next in line. A program that waits for
-//! servers, a model or a person has no place. What programs hold, computing or not, comes out of one pool.
+//! Schedule of computing: a program gets one time slice in a slot of the server, then the next program in the
+//! queue. Programs that wait for servers, a model or a person have no slot. The memory of all programs,
+//! computing or not, comes from one pool.
 
 use super::places::{Place, Places};
 use crate::sessions::Owner;
@@ -7,20 +8,20 @@ use ptc_runtime::{Pool, Schedule, SliceFuture, Work};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time that a program computes before it lets the next one.
+/// Time that a program computes before it yields to the next one.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// The schedule of one program.
+/// Schedule of one program.
 pub(super) struct FairSchedule {
     places: Places,
     owner: Owner,
-    /// The place that it waited for before it began.
+    /// Slot that the program waited for before it started.
     first: Mutex<Option<Place>>,
     line: Mutex<TimeInLine>,
     pool: Arc<Pool>,
 }
 
-/// How long it waited for places, and since when it does now.
+/// Time spent in the queue so far, and the start of the current wait.
 #[derive(Default)]
 struct TimeInLine {
     before: Duration,
@@ -45,7 +46,7 @@ impl FairSchedule {
     }
 }
 
-/// Ends the time in line, also of who leaves it.
+/// Ends the time in the queue on drop, also if the wait was abandoned.
 struct InLine<'s>(&'s FairSchedule);
 
 impl Drop for InLine<'_> {
@@ -67,7 +68,8 @@ impl Schedule for FairSchedule {
             let span = tracing::Span::current();
             tokio::task::spawn_blocking(move || {
                 let computed = span.in_scope(work);
-                // A client that has the answer may ask for the place at once, or stop whoever listens to the span.
+                // Dropped before `computed`: a client that has the reply may need the slot at once, or stop the
+                // subscriber of the span.
                 drop((place, span));
                 drop(computed);
             });

@@ -1,4 +1,4 @@
-//! Where programs run: who may, for how long, and what happens while they wait.
+//! Execution of programs: slots, time limits, and waiting for approvals.
 
 use super::Server;
 use super::approve::{CallFingerprint, Decision, denied_for_room};
@@ -29,35 +29,36 @@ use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tracing::Instrument;
 
-/// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
+/// Extra time before the server stops a program that is over its limit: the engine stops by itself, unless it
+/// waits for servers.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// The message where no more programs may be open.
+/// Message if no more programs may be open.
 pub(super) const TOO_MANY_OPEN: &str =
     "as many programs compute or wait as may (--max-open-calls); wait a little and retry";
 
-/// How long a program that was told to stop is waited for.
+/// Time limit for a program to end after it was told to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a call comes to for now.
+/// Preliminary or final outcome of a call.
 #[expect(clippy::large_enum_variant, reason = "there is one for each call, and it is moved once or twice")]
 pub enum CallOutcome {
-    /// It is over.
+    /// The call has ended.
     Finished(Payload),
-    /// The client has to ask somebody, and then to make the call again.
+    /// The client must ask a person, and then make the call again.
     InputRequired(Map<String, Value>),
 }
 
-/// Why a program does not begin.
+/// Reason why a program does not start.
 pub(super) enum NoPlace {
-    /// Too many are before it; the text says so.
+    /// Too many programs are before it; holds the message.
     Busy(String),
-    /// Its client gave it up.
+    /// The client cancelled the call.
     Cancelled,
 }
 
 impl Server {
-    /// A place for a program that has not begun. It waits in line for no longer than it may run.
+    /// Returns a slot for a new program, which waits in the queue at most as long as it may run.
     pub(super) async fn place(&self, flight: &Flight, left: Duration) -> Result<Place, NoPlace> {
         let places = &self.0.places;
         let most = places.count();
@@ -77,8 +78,8 @@ impl Server {
         }
     }
 
-    /// Runs a program to its end. Where it needs a person's approval it is parked without a place until the person has
-    /// answered, or the client has been told to ask.
+    /// Runs a program to its end. If it needs approval, it is kept without a slot until the person has
+    /// answered, or returned to the client to ask.
     pub(super) async fn see_through(
         &self,
         place: Place,
@@ -89,7 +90,7 @@ impl Server {
         fingerprint: Option<CallFingerprint>,
     ) -> Result<CallOutcome, RpcError> {
         let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
-        // Until it has ended, or its client has been told to ask.
+        // Held until the program has ended, or its client has been told to ask.
         let _open = open;
         let (mut place, mut job, mut left) = (place, job, left);
         let mut fingerprint = fingerprint;
@@ -98,7 +99,7 @@ impl Server {
                 ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
                 ProgramState::Waiting(waiting) => waiting,
             };
-            // It is bytes now, which count until it computes again.
+            // Suspended, the program is bytes, which count until it computes again.
             let payer = calling.flight.connection().payer();
             let (waiting, verdicts, _reserved) = match self.reserve_waiting(&waiting, payer) {
                 None => {
@@ -129,7 +130,7 @@ impl Server {
         }
     }
 
-    /// A program that has begun waits for its turn to go on; None if its client gives it up first.
+    /// Waits for a slot for a program that has started; None if its client cancels first.
     pub(super) async fn next_place(&self, flight: &Flight) -> Option<Place> {
         tokio::select! {
             biased;
@@ -138,7 +139,7 @@ impl Server {
         }
     }
 
-    /// Runs a stretch of a program. It computes in the place that it has, and then in others.
+    /// Runs a stretch of a program, first in the given slot and then in others.
     async fn work(
         &self,
         place: Place,
@@ -147,7 +148,7 @@ impl Server {
         left: Duration,
         job: Job,
     ) -> Result<ProgramState, RpcError> {
-        // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
+        // Not the call's own flag: a program stopped for taking too long was not cancelled by its client.
         let stop = Cancel::new();
         let _gone = CancelOnDrop::new(&stop);
         let payer = calling.flight.connection().payer();
@@ -167,7 +168,7 @@ impl Server {
         };
         let ended = tokio::select! {
             biased;
-            // First, so that who wants to know hears of every call, however soon it is over.
+            // First, so that clients with progress notifications hear of every call, even a very short one.
             never = calling.report(left, state) => match never {},
             ended = &mut task => ended,
             () = calling.flight.cancel().cancelled() => {
@@ -183,7 +184,7 @@ impl Server {
     }
 }
 
-/// Counts something for as long as it is there.
+/// Counts something while this value exists.
 struct Counted<'c>(&'c AtomicUsize);
 
 impl Counted<'_> {
@@ -199,7 +200,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Waits for so long, and for as long as the program had to wait for its turns.
+/// Waits for the time limit, extended by the time that the program waited for its turns.
 async fn time_is_up(within: Duration, schedule: &FairSchedule) {
     let (since, mut waited) = (Instant::now(), Duration::ZERO);
     loop {
@@ -211,8 +212,8 @@ async fn time_is_up(within: Duration, schedule: &FairSchedule) {
     }
 }
 
-/// A program that somebody waits for. If they stop waiting it goes to its end by itself: what it began is recorded, and
-/// its session is freed.
+/// A program with a caller waiting for it. If the caller stops waiting, the program runs to its end by itself,
+/// so that its effects are recorded and its session is freed.
 struct Attended(Option<BoxFuture<'static, std::thread::Result<ProgramState>>>);
 
 impl Attended {
@@ -240,7 +241,7 @@ impl Drop for Attended {
     }
 }
 
-/// The end of a program that was told to stop. Its client is not kept waiting for long.
+/// Waits for the end of a program that was told to stop, but not long, for the client's sake.
 async fn stopped(task: Attended) -> Result<std::thread::Result<ProgramState>, RpcError> {
     let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
     tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
@@ -250,16 +251,16 @@ pub fn panicked(error: JoinError) -> RpcError {
     broken(&error)
 }
 
-/// A bug of ours. The log has it, the client only learns that there is one.
+/// Builds the error for a bug of the server. The log has the details, which the client does not see.
 fn broken(error: &dyn Display) -> RpcError {
     tracing::error!(%error, "a call made the server panic");
     RpcError::new(RpcError::INTERNAL, "Internal error")
 }
 
-/// A program that was stopped because it waited too long has not been cancelled by its client.
+/// Turns the cancellation of a program that took too long into a timeout, because its client did not cancel it.
 fn late(went: ProgramState, timeout: Duration) -> ProgramState {
     match went {
-        // A task says itself that its time was over.
+        // Tasks report by themselves that their time was up.
         ProgramState::Finished(payload)
             if payload.reason == Some(Reason::Cancelled) && payload.answer.is_none() =>
         {

@@ -1,4 +1,4 @@
-//! The calls of tools that one program makes.
+//! Records of one program's tool calls.
 
 use crate::cut;
 use ptc_bytecode::{Node, ToolName, hex};
@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The longest text of a call that a session keeps.
+/// Maximum length of a call's text that a session keeps, in bytes.
 const MAX_TEXT: usize = 1024;
-/// The most calls of one program that are remembered.
+/// Maximum number of one program's calls that are recorded.
 const MAX_CALLS: usize = 1000;
 
-/// What a program called.
+/// Recorded calls of one program.
 #[derive(Clone, Default)]
 pub(super) struct Calls(Arc<Mutex<CallLists>>);
 
 #[derive(Default)]
 struct CallLists {
-    /// Calls of tools that are no servers, as a session keeps them. Servers have a record of their own.
+    /// Calls of tools other than servers, as sessions keep them. Server calls have a record of their own.
     kept: Vec<Value>,
-    /// All calls, without what they were given or gave.
+    /// All calls, without arguments and results.
     all: Vec<Value>,
 }
 
@@ -31,7 +31,7 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same tools, watched.
+    /// Wraps tools to record their calls.
     pub fn watch(&self, tools: Tools) -> Tools {
         let (calls, redacts) = (self.clone(), tools.clone());
         tools.observed(move |call| {
@@ -46,13 +46,13 @@ impl Calls {
         })
     }
 
-    /// What a session keeps.
+    /// Takes the calls for the session to keep, scrubbed.
     pub fn kept(&self, scrub: impl Fn(&str) -> String) -> Vec<Value> {
         let mut calls = std::mem::take(&mut self.seen().kept);
         for call in &mut calls {
             for part in ["args", "error"] {
                 if let Some(text) = call[part].as_str() {
-                    // Secrets go first: what is cut in two is found by nobody.
+                    // Scrubbed first: a secret cut in two would not be found.
                     call[part] = json!(cut::bytes(&scrub(text), MAX_TEXT).0);
                 }
             }
@@ -60,7 +60,7 @@ impl Calls {
         calls
     }
 
-    /// All calls: `{server, tool, args_hash, duration_ms, outcome}`.
+    /// Returns all calls: `{server, tool, args_hash, duration_ms, outcome}`.
     pub fn all(&self) -> Vec<Value> {
         self.seen().all.clone()
     }
@@ -94,7 +94,7 @@ fn brief(seen: &SeenCall<'_>, args: &Value) -> Value {
     })
 }
 
-/// Servers that fail answer with a value that says so.
+/// Returns whether a call succeeded. Failures of servers are values that say so.
 fn went_well(seen: &SeenCall<'_>) -> bool {
     let told = |datum: &ptc_bytecode::Datum| {
         let tree = Tree::new(datum);
@@ -105,7 +105,7 @@ fn went_well(seen: &SeenCall<'_>) -> bool {
         (Err(_), _) => false,
         (Ok(_), false) => true,
         (Ok(ToolAnswer::Datum(datum)), true) => told(datum),
-        // An answer that is too large for a fault is none.
+        // A result too large to read here is not a fault.
         (Ok(ToolAnswer::Frozen(frozen)), true) => {
             frozen.to_datum(16 << 10).map_or(true, |datum| told(&datum))
         }

@@ -1,8 +1,8 @@
-//! Sessions in a folder: one file each, replaced whole, so that a process that dies at any moment leaves the old state
-//! or the new one.
+//! Sessions in a folder: one file each, replaced atomically, so that a process dying at any moment leaves
+//! either the old or the new state.
 //!
-//! Definitions are kept as a snapshot of a machine that holds them all: functions and what they closed over come back
-//! without anything being run again.
+//! Definitions are kept as a snapshot of a machine that holds them all: functions and their closures are
+//! restored without running anything again.
 
 use super::Owner;
 use super::state::SessionState;
@@ -21,22 +21,22 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How a file begins: what it is, and its version.
+/// First bytes of a session file, with the version of the format.
 const MAGIC: &[u8] = b"PTC session 1\n";
 const HASH: usize = 64;
-/// A file of a session ends so, one that could not be read so.
+/// Extension of session files, and (`BROKEN`) of files that could not be read.
 const ENDING: &str = "session";
 const BROKEN: &str = "broken";
-/// How files began that versions before this were still writing.
+/// Prefix of unfinished files that earlier versions of the server wrote.
 const OLD_LEFTOVER: &str = ".new-";
-/// The largest file that is read.
+/// Maximum size of a file that is read, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
-/// How long a folder that another process has is waited for.
+/// Time limit for waiting for a folder that another process has locked.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Names under which the machine holds results begin so, or longer if somebody uses such names.
+/// Prefix of the names under which the machine holds results; extended if a program uses such names.
 const HISTORY: &str = "ptc-session-history-";
 
-/// A session as it is written.
+/// A session as stored in its file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Record {
     pub id: String,
@@ -51,16 +51,16 @@ pub(super) struct Record {
     pub prints: Vec<String>,
     pub tool_calls: Vec<Value>,
     pub upstream_calls: Vec<Value>,
-    /// The stored preludes it keeps to: id, version, checksum. None if it was started without any.
+    /// Stored preludes the session is bound to: id, version, checksum. None if it was started without any.
     pub preludes: Option<Vec<(String, u64, String)>>,
-    /// How the names of results begin in `machine`.
+    /// Prefix of the names of results in `machine`.
     pub history: String,
-    /// Definitions and results.
+    /// Snapshot with definitions and results.
     pub machine: String,
 }
 
 impl Record {
-    /// Of a session; what belongs to its state is taken from there.
+    /// Takes over the state of a session.
     pub fn set_state(&mut self, kept: &SessionState) -> Result<(), String> {
         self.updated_ms = to_ms(kept.updated);
         self.turn = kept.turn;
@@ -71,7 +71,7 @@ impl Record {
         Ok(())
     }
 
-    /// The state, in a session that was started anew as this one was.
+    /// Restores the state in a freshly started session.
     pub fn state(&self, blank: &Session) -> Result<SessionState, String> {
         let mut session = blank.clone();
         restore(&mut session, &self.history, &self.machine)?;
@@ -83,7 +83,7 @@ impl Record {
         Ok(kept)
     }
 
-    /// One without a state.
+    /// Creates a record without a state.
     pub fn new(id: &str, owner: &Owner) -> Record {
         Record {
             id: id.to_string(),
@@ -105,8 +105,8 @@ impl Record {
     }
 }
 
-/// An error of the file system as clients are told of it: what went wrong, and not where, since paths are the
-/// operator's own. The log has both.
+/// Formats a file system error for clients: the problem but not the path, which is the operator's business. The
+/// log has both.
 fn told(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the server's disk is full".to_string(),
@@ -114,15 +114,15 @@ fn told(error: &io::Error) -> String {
     }
 }
 
-/// A folder of sessions, which this process has to itself.
+/// A folder of sessions, locked by this process.
 pub(super) struct Disk {
     root: PathBuf,
-    /// Held as long as this lives; the system lets go of it when a process dies.
+    /// Held while this value exists; the system releases it when the process dies.
     _lock: File,
 }
 
 impl Disk {
-    /// Opens a folder, or makes it.
+    /// Opens or creates a folder.
     pub fn open(root: &Path) -> Result<Disk, String> {
         let wrong = |error: io::Error| format!("--session-dir {}: {error}", root.display());
         files::make_private_folder(root).map_err(wrong)?;
@@ -132,7 +132,7 @@ impl Disk {
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
-                // The server before this one may be about to end.
+                // The previous server may be about to exit.
                 Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
                 Err(TryLockError::WouldBlock) => {
                     let root = root.display();
@@ -144,7 +144,7 @@ impl Disk {
         Ok(Disk { root: root.to_path_buf(), _lock: lock })
     }
 
-    /// The owner of everything where there is only one client; the same after a restart.
+    /// Returns the owner for a server with a single client, stable across restarts.
     pub fn local_owner(&self, random: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Owner, String> {
         let file = self.root.join("owner");
         let wrong = |error: io::Error| format!("{}: {error}", file.display());
@@ -160,7 +160,7 @@ impl Disk {
         }
     }
 
-    /// All sessions that can be read, and what is wrong with the others, which are set aside.
+    /// Loads all readable sessions; the others are set aside, with warnings.
     pub fn load(&self) -> Result<(Vec<Record>, Vec<String>), String> {
         let wrong = |error: io::Error| format!("--session-dir {}: {error}", self.root.display());
         let (mut records, mut warnings) = (Vec::new(), Vec::new());
@@ -168,7 +168,7 @@ impl Disk {
             let path = entry.map_err(wrong)?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if files::is_leftover(&path) || name.starts_with(OLD_LEFTOVER) {
-                // A process died while it wrote; what it wrote was never told to anybody.
+                // A process died while writing; nobody was told that this state was kept.
                 let _ = fs::remove_file(&path);
             } else if path.extension().is_some_and(|ending| ending == ENDING) {
                 match read(&path).and_then(|record| self.is_at_home(&path, record)) {
@@ -181,7 +181,7 @@ impl Disk {
         Ok((records, warnings))
     }
 
-    /// A copy of a file under another name is no second session.
+    /// Refuses copies of a file under another name, which must not become a second session.
     fn is_at_home(&self, path: &Path, record: Record) -> Result<Record, String> {
         match self.file(&record.id) == path {
             true => Ok(record),
@@ -189,7 +189,7 @@ impl Disk {
         }
     }
 
-    /// Keeps a file that cannot be used out of the way; gives the warning.
+    /// Renames an unusable file and returns the warning.
     pub fn set_aside(&self, path: &Path, problem: &str) -> String {
         let aside = path.with_extension(BROKEN);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -201,13 +201,13 @@ impl Disk {
         }
     }
 
-    /// Where a session is. Names are hashes: an id is as good as a key.
+    /// Returns the path of a session's file. The name is a hash, because knowing an id gives access.
     pub fn file(&self, id: &str) -> PathBuf {
         let name = hex(&Sha256::digest(id.as_bytes()).into());
         self.root.join(name).with_extension(ENDING)
     }
 
-    /// Writes a session. When this returns, it survives the death of the process and of the machine.
+    /// Writes a session. On return, it survives a crash of the process or the machine.
     pub fn write(&self, record: &Record) -> Result<(), String> {
         let body = serde_json::to_vec(record).map_err(|error| error.to_string())?;
         let hash = hex(&Sha256::digest(&body).into());
@@ -242,7 +242,8 @@ fn read(path: &Path) -> Result<Record, String> {
     serde_json::from_slice(body).map_err(|error| format!("it is damaged: {error}"))
 }
 
-/// A machine that would define everything anew, stopped before it does.
+/// Returns a snapshot of a machine that would define everything again, stopped before it does; and the prefix
+/// of results.
 fn snapshot(session: &Session) -> Result<(String, String), String> {
     let mut session = session.clone();
     let mut prefix = HISTORY.to_string();
@@ -282,12 +283,12 @@ fn restore(session: &mut Session, prefix: &str, machine: &str) -> Result<(), Str
             None => session.define(name, value),
         }
     }
-    // The oldest first: each becomes `*1` in turn.
+    // Oldest first: each becomes `*1` in turn.
     history.into_values().rev().for_each(|value| session.remember(value));
     Ok(())
 }
 
-/// What is kept was within the limits when it was committed; writing it down needs room beside it.
+/// Returns wider limits: what was committed was within the usual ones, but writing it needs extra room.
 fn wide(session: &Session) -> ptc_runtime::Limits {
     let usual = session.runtime().current_limits();
     ptc_runtime::Limits {

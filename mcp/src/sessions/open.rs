@@ -1,4 +1,4 @@
-//! How sessions are made: anew, or from a folder.
+//! Creation of sessions, new or from a folder.
 
 use super::disk::{self, Disk};
 use super::state::SessionState;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// How sessions are made.
+/// Configuration of a server's sessions.
 #[must_use]
 pub struct SessionsBuilder {
     host: Host,
@@ -36,25 +36,25 @@ impl SessionsBuilder {
         }
     }
 
-    /// Where preludes that sessions name come from, and go to.
+    /// Sets the store for preludes that sessions name.
     pub fn store(mut self, store: &PreludeStore) -> SessionsBuilder {
         self.store = Some(store.clone());
         self
     }
 
-    /// The shipped prelude `prelude`, for sessions that may write to the store.
+    /// Sets the shipped prelude `prelude`, for sessions that may write to the store.
     pub fn authoring(mut self, authoring: &Prelude) -> SessionsBuilder {
         self.authoring = Some(authoring.clone());
         self
     }
 
-    /// Time comes from here.
+    /// Sets the clock.
     pub fn clock(mut self, clock: Clock) -> SessionsBuilder {
         self.clock = clock;
         self
     }
 
-    /// Makes them, with those that a folder kept. The error says what is wrong with that folder.
+    /// Creates the sessions and loads those kept in a folder. The error says what is wrong with the folder.
     pub fn open(self) -> Result<Sessions, String> {
         let disk = self.settings.session_dir.as_ref().map(|dir| Disk::open(Path::new(dir))).transpose()?;
         let random = || random::<32>().map(|bytes| bytes.to_vec());
@@ -82,7 +82,7 @@ impl SessionsBuilder {
 }
 
 impl Inner {
-    /// Takes over what the folder kept; tells what could not be.
+    /// Loads the sessions kept in the folder; returns warnings about the others.
     fn load(&self) -> Result<Vec<String>, String> {
         let Some(disk) = &self.disk else { return Ok(Vec::new()) };
         let (records, mut warnings) = disk.load()?;
@@ -124,9 +124,9 @@ impl Inner {
             is_write_capable: record.is_write_capable,
             has_preludes,
             created,
-            // A shorter life in the settings holds for those that were there before, too.
+            // A shorter lifetime in the settings also applies to existing sessions.
             expires: expires.min(created + Duration::from_millis(self.settings.session_ttl_ms)),
-            // Nobody could use it while the server was away.
+            // Nobody could use it while the server was down.
             used: now,
             attempts: record.attempts.max(record.turn),
             number,
@@ -138,7 +138,7 @@ impl Inner {
         })
     }
 
-    /// A session in which nothing has happened.
+    /// Creates a session with no definitions and results.
     pub(super) fn blank(
         &self,
         is_write_capable: bool,
@@ -159,7 +159,7 @@ impl Inner {
         Ok((builder.start()?, programs))
     }
 
-    /// A session of this owner that is there from now on.
+    /// Creates the table entry of a new session.
     pub(super) fn entry(
         &self,
         owner: &Owner,

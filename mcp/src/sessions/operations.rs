@@ -1,4 +1,4 @@
-//! What is done with sessions besides running programs.
+//! Operations on sessions other than running programs.
 
 use super::state::{self, Clearable, SessionState};
 use super::table::{self, Entry, Refusal};
@@ -13,19 +13,19 @@ use ptc_runtime::{Frozen, Prelude, Remembered, Session, StoreRef, Visibility};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The longest doc of a namespace in a reply, in bytes.
+/// Maximum size of a namespace's doc in a reply, in bytes.
 const MAX_DOC: usize = 1024;
 
-/// A session that is to be started.
+/// Options of a new session.
 pub(crate) struct NewSession {
     pub title: Option<String>,
-    /// Time it may live, in milliseconds.
+    /// Maximum lifetime, in milliseconds.
     pub ttl_ms: Option<u64>,
     pub is_write_capable: bool,
     pub preludes: Option<Vec<StoreRef>>,
 }
 
-/// A way to look at a session.
+/// Part of a session to inspect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionView {
     Overview,
@@ -95,7 +95,7 @@ impl Sessions {
             entry.number = table.number();
             table.live.insert(table::key(&entry.id), entry);
         }
-        // Nobody knows its id before it is written.
+        // Nobody else knows its id before it is written.
         let is_closed = gate.enter();
         let written = inner.persist(&described, &kept);
         drop(is_closed);
@@ -107,7 +107,7 @@ impl Sessions {
         Ok(answer)
     }
 
-    /// All sessions of an owner, the newest first. Being listed is not being used.
+    /// Lists all sessions of an owner, newest first. Listing does not count as use.
     pub(crate) fn list(&self, owner: &Owner) -> Value {
         let inner = &self.0;
         let mut table = inner.table();
@@ -120,7 +120,7 @@ impl Sessions {
         json!({"status": "ok", "count": rows.len(), "sessions": rows})
     }
 
-    /// The preludes of a session, or all in the store.
+    /// Lists the preludes of a session, or all in the store.
     pub(crate) fn list_preludes(&self, owner: &Owner, id: Option<&str>) -> Result<Value, Refusal> {
         if let Some(id) = id {
             let refs = self.0.with(owner, id, |entry| entry.blank.frozen().to_vec())?;
@@ -134,7 +134,7 @@ impl Sessions {
         Ok(json!({"status": "ok", "count": rows.len(), "preludes": rows}))
     }
 
-    /// What was committed last, also while a program runs.
+    /// Returns the last committed state, also while a program runs.
     pub(crate) fn inspect(&self, owner: &Owner, id: &str, view: SessionView) -> Result<Value, Refusal> {
         let (kept, about, attempts, mode, refs) = self.0.with(owner, id, |entry| {
             let mode = if entry.is_write_capable { "write_capable" } else { "read_only" };
@@ -165,7 +165,7 @@ impl Sessions {
         Ok(answer)
     }
 
-    /// Takes definitions, or all of some kinds, out of a session in which nothing runs.
+    /// Removes definitions, or everything of some kinds, from a session in which no program runs.
     pub(crate) fn forget(
         &self,
         owner: &Owner,
@@ -174,7 +174,7 @@ impl Sessions {
         clear: &[Clearable],
     ) -> Result<Value, Refusal> {
         let inner = &self.0;
-        // Whoever is at the file is waited for, and nobody else gets there until this is told.
+        // Waits for other writers of the file, and keeps them out until the end.
         let gate = inner.with(owner, id, |entry| entry.gate.clone())?;
         let is_closed = gate.enter();
         let now = inner.now();
@@ -190,7 +190,7 @@ impl Sessions {
             Refusal::broken(format!("nothing was forgotten: it could not be written: {problem}"))
         })?;
         let is_done = inner.still(owner, id, |entry| {
-            // A program may have begun meanwhile; what it began with is what it commits to.
+            // A program may have started meanwhile; its state builds on the one it started with.
             if entry.running.is_some() || !Arc::ptr_eq(&entry.kept, &before) {
                 return Err(Refusal::new(Reason::SessionBusy, "a program runs in the session; try again"));
             }
@@ -217,7 +217,7 @@ impl Sessions {
         }))
     }
 
-    /// Ends a session: what runs in it is stopped, and nothing of that is kept.
+    /// Ends a session, stopping its program without keeping anything of it.
     pub(crate) fn close(&self, owner: &Owner, id: &str, reason: Option<&str>) -> Result<Value, Refusal> {
         let inner = &self.0;
         inner.with(owner, id, |_| ())?;
@@ -230,7 +230,7 @@ impl Sessions {
 }
 
 impl Inner {
-    /// Whether sessions of this kind may be started at all.
+    /// Checks whether sessions of this kind may be started at all.
     fn may_start(&self, is_write_capable: bool, has_preludes: bool) -> Result<(), String> {
         if is_write_capable && !self.settings.sessions_allow_prelude_write {
             return Err("mode write_capable is not allowed here: the server was started without \
@@ -246,7 +246,7 @@ impl Inner {
         Ok(())
     }
 
-    /// A text without secrets of servers.
+    /// Returns a text without secrets of servers.
     pub(super) fn scrubbed(&self, text: &str) -> String {
         match self.host.upstream() {
             Some(upstream) => upstream.redactor().scrub(text).into_owned(),
@@ -254,7 +254,7 @@ impl Inner {
         }
     }
 
-    /// How a value begins, without secrets; a name that hides its value shows nothing.
+    /// Returns the beginning of a value, without secrets; values of firewalled names are hidden.
     pub(super) fn shown(&self, name: Option<&str>, value: &Frozen) -> (String, bool) {
         if name.is_some_and(is_firewalled) {
             return (FIREWALLED.to_string(), false);
@@ -289,7 +289,7 @@ impl Inner {
     }
 }
 
-/// The limits of every session, by the names of the settings.
+/// Returns the limits of every session, by name of the setting.
 fn limits(settings: &Settings) -> Value {
     json!({
         "session_ttl_ms": settings.session_ttl_ms,
@@ -308,7 +308,7 @@ fn limits(settings: &Settings) -> Value {
     })
 }
 
-/// Namespaces of attached preludes that prompts may show, and how to find out more.
+/// Lists the namespaces of attached preludes that prompts may show, with a form to find out more.
 fn namespaces(session: &Session) -> Vec<Value> {
     session.runtime().preludes().flat_map(namespaces_of).collect()
 }

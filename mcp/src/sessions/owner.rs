@@ -1,14 +1,14 @@
-//! Whom sessions belong to.
+//! Owners of sessions.
 
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// Whom sessions belong to: a hash, so that nothing of whom it stands for is kept.
+/// Owner of sessions: a hash, so that the identity itself is not kept.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Owner([u8; 32]);
 
 impl Owner {
-    /// Of anything that names somebody: a token, an id of a connection.
+    /// Creates the owner for an identity, such as a token or connection id.
     ///
     /// ```
     /// use ptc_mcp::sessions::Owner;
@@ -23,7 +23,7 @@ impl Owner {
         &self.0
     }
 
-    /// A name that tells owners apart where calls of several are shown, and opens nothing.
+    /// Returns a label that distinguishes owners in logs and listings but gives no access.
     pub(crate) fn label(&self) -> String {
         self.to_hex()[..16].to_string()
     }

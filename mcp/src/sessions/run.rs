@@ -1,4 +1,4 @@
-//! One program of a session: run on a copy, then kept whole or not at all.
+//! One program of a session: run on a copy, then committed as a whole or not at all.
 
 use super::calls::Calls;
 use super::state::{SessionState, TurnResults};
@@ -21,10 +21,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many maps are worth a hint.
+/// Number of maps in a list from which a hint is given.
 const MANY_MAPS: usize = 20;
 
-/// A session that waits for a program. Dropped, it lets others have the session.
+/// A session reserved for one program, released when dropped.
 #[must_use]
 pub struct Reservation {
     sessions: Sessions,
@@ -42,7 +42,7 @@ impl Drop for Reservation {
         let mut table = self.sessions.0.table();
         if let Some(entry) = self.own(&mut table) {
             entry.running = None;
-            // It was not idle until now.
+            // The session was in use until now.
             entry.used = now;
         }
     }
@@ -61,26 +61,28 @@ impl Reservation {
         }
     }
 
-    /// The program that is to run.
+    /// Returns the arguments of the program to run.
     pub fn args(&self) -> &EvalArgs {
         &self.args
     }
 
-    /// The session, unless it ended since.
+    /// Returns the session's entry, unless the session has ended.
     fn own<'t>(&self, table: &'t mut table::Table) -> Option<&'t mut Entry> {
         let entry = table.live.get_mut(&table::key(&self.id))?;
         let is_mine = entry.running.as_ref().is_some_and(|running| running.number == self.number);
         is_mine.then_some(entry)
     }
 
-    /// Runs the program to its end, blocking; calls that need a person's approval are denied. All of it is kept, or nothing.
+    /// Runs the program to its end, blocking; calls that need approval are denied. The program's state is kept
+    /// as a whole or not at all.
     pub fn eval(self, cancel: &Cancel) -> Payload {
         let scope = RunScope::of(cancel);
         pollster::block_on(async { self.run(scope.clone()).await.to_end(&scope).await })
     }
 
-    /// Runs the program until it ends, or waits for somebody's decision; the session is busy until then. If the session ends
-    /// meanwhile the program is stopped, by the same `cancel`, and the payload says that the session is closed.
+    /// Runs the program until it ends or waits for approvals; the session is busy until then. If the session
+    /// ends meanwhile, the program is stopped by the same `cancel`, and the payload says that the session is
+    /// closed.
     pub async fn run(self, scope: RunScope) -> ProgramState {
         if !self.begin(&scope.cancel, true) {
             return ProgramState::Finished(self.closed());
@@ -91,7 +93,7 @@ impl Reservation {
         program::run(Turn { session, calls, context, since: Instant::now(), reserved }, scope).await
     }
 
-    /// Tells the log of turns.
+    /// Writes to the log of turns.
     fn log(&self, payload: &Payload, calls: &Calls, since: Instant) {
         let inner = &self.sessions.0;
         let Some(log) = &inner.turns else { return };
@@ -108,7 +110,8 @@ impl Reservation {
         log.write(&ended);
     }
 
-    /// From now on whoever ends the session stops the program; false if it is over already. A new program is counted.
+    /// Registers `cancel`, so that ending the session stops the program; false if it has already ended. A new
+    /// program is counted.
     fn begin(&self, cancel: &Cancel, is_new: bool) -> bool {
         let now = self.sessions.0.now();
         let mut table = self.sessions.0.table();
@@ -120,7 +123,7 @@ impl Reservation {
         true
     }
 
-    /// A payload with the state of the session.
+    /// Adds the state of the session to a payload.
     fn told(&self, mut payload: Payload) -> Payload {
         if payload.session.is_some() {
             return payload;
@@ -128,7 +131,7 @@ impl Reservation {
         let mut table = self.sessions.0.table();
         let Some(entry) = self.own(&mut table) else {
             drop(table);
-            // What was called was called.
+            // The calls were made, even though the session is gone.
             let closed = self.closed();
             return Payload {
                 reason: closed.reason,
@@ -137,8 +140,7 @@ impl Reservation {
                 ..payload
             };
         };
-        let in_session =
-            InSession { about: about(&entry.id, &entry.kept), rolled_back: true, ..InSession::default() };
+        let in_session = InSession { rolled_back: true, ..of_session(&entry.id, &entry.kept) };
         payload.session = Some(Box::new(in_session));
         if payload.feedback.is_empty() {
             payload.feedback.clone_from(&payload.message);
@@ -149,7 +151,7 @@ impl Reservation {
     fn closed(&self) -> Payload {
         match self.sessions.0.table().find(&self.owner, &self.id) {
             Err(refusal) => Payload::error(refusal.reason, refusal.message),
-            // Its time is up, and nobody has swept yet.
+            // It has expired, but has not been swept yet.
             Ok(_) => Payload::error(
                 Reason::SessionClosed,
                 "the session is over: its time was up; start another one",
@@ -157,7 +159,7 @@ impl Reservation {
         }
     }
 
-    /// Keeps what the program defined and gave.
+    /// Commits the program's definitions and result.
     fn commit(&self, mut payload: Payload, outcome: &Outcome, tool_calls: Vec<Value>) -> Payload {
         let inner = &self.sessions.0;
         let definitions = outcome.definitions();
@@ -180,15 +182,14 @@ impl Reservation {
                 return Payload { detail: Some(breach.detail()), ..rolled_back(payload, failed) };
             }
         };
-        // Nothing may go wrong once it is kept, so the reply is made first.
+        // Nothing may fail after committing, so the reply is built first.
         let next = Arc::new(next);
         payload.feedback = self.hint(&payload, &definitions, &value, &history_notices);
         let mut in_session = InSession {
-            about: about(&self.id, &next),
             changed_keys,
             stored_keys: next.stored_keys(),
             history_notices,
-            ..InSession::default()
+            ..of_session(&self.id, &next)
         };
         for (name, value) in &definitions {
             let (shown, is_cut) = inner.shown(Some(name), value);
@@ -207,8 +208,8 @@ impl Reservation {
         payload
     }
 
-    /// Makes a state the session's own; false if the session is over. It is written first: what a reply says is kept
-    /// is kept.
+    /// Makes a state the session's own; false if the session has ended. The file is written first, so that
+    /// everything a reply calls kept is on disk.
     fn keep(&self, next: &Arc<SessionState>) -> Result<bool, String> {
         let inner = &self.sessions.0;
         let found = self.own(&mut inner.table()).map(|entry| (SessionHeader::of(entry), entry.gate.clone()));
@@ -220,13 +221,13 @@ impl Reservation {
         inner.persist(&described, next)?;
         let now = inner.now();
         let mut table = inner.table();
-        // Whoever ends a session deletes its file after this lets go of it.
+        // Ending a session deletes its file only after this gate is released.
         let Some(entry) = self.own(&mut table).filter(|entry| now < entry.expires) else { return Ok(false) };
         entry.kept = next.clone();
         Ok(true)
     }
 
-    /// What to do with a result that is longer than what is shown of it.
+    /// Returns a hint for a result that is longer than its shown part.
     fn hint(
         &self,
         payload: &Payload,
@@ -241,7 +242,7 @@ impl Reservation {
                 return format!("many maps: (describe {name} {{:paths true}}) tells what is in them");
             }
         }
-        // `*1` is not the value then.
+        // In this case `*1` is not the value.
         if let Some(message) = notices.first().and_then(|notice| notice["message"].as_str()) {
             return message.to_string();
         }
@@ -252,7 +253,7 @@ impl Reservation {
     }
 }
 
-/// A program of a session that is under way, or waits.
+/// A program of a session, running or waiting.
 struct Turn {
     reserved: Reservation,
     session: Session,
@@ -314,13 +315,13 @@ impl Program for Turn {
     }
 }
 
-/// Does a part of it. A panic is a bug of ours, and must not leave the session busy.
+/// Runs a part of the work. A panic is a bug of the server and must not leave the session busy.
 fn unbroken<T>(part: impl FnOnce() -> Result<T, Box<Payload>>) -> Result<T, Box<Payload>> {
     catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|_| Err(Box::new(broken())))
 }
 
 impl Turn {
-    /// The payload of a program that has ended, or was cancelled; what it defined is kept if all went well.
+    /// Builds the payload of a program that has ended or was cancelled, and commits its state if it succeeded.
     fn ended(&self, ran: Option<Result<Outcome, Failure>>, cancel: &Cancel) -> Payload {
         let (reserved, inner) = (&self.reserved, &self.reserved.sessions.0);
         let most = inner.settings.max_result_bytes;
@@ -335,7 +336,7 @@ impl Turn {
         };
         let payload = inner.host.account(payload, &reserved.programs);
         match ran {
-            // Whoever gave it up is told nothing of it, and must not find it kept.
+            // A cancelled call gets no reply, so its state must not be kept.
             Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
             Some(Ok(outcome)) if !payload.is_error() => {
                 let tool_calls = self.calls.kept(|text| inner.scrubbed(text));
@@ -346,13 +347,13 @@ impl Turn {
     }
 }
 
-/// A bug of ours, and what became of the program.
+/// Builds the failure for a bug of the server.
 fn broken() -> Payload {
     let message = "the server failed while it ran the program; nothing of it was kept";
     Payload::error(Reason::RuntimeError, message)
 }
 
-/// A program that did all it did and whose state is not kept.
+/// Builds the failure of a program that ran but whose state is not kept.
 fn rolled_back(ran: Payload, failed: Payload) -> Payload {
     Payload {
         prints: ran.prints,
@@ -363,19 +364,20 @@ fn rolled_back(ran: Payload, failed: Payload) -> Payload {
     }
 }
 
-fn about(id: &str, kept: &SessionState) -> Map<String, Value> {
+fn of_session(id: &str, kept: &SessionState) -> InSession {
     let mut about = Map::new();
     about.insert("session_id".to_string(), json!(id));
     about.insert("turn".to_string(), json!(kept.turn));
     about.insert("memory_bytes".to_string(), json!(kept.memory_bytes));
     about.insert("binding_count".to_string(), json!(kept.binding_count()));
-    about
+    let preludes = kept.session.frozen().iter().map(|prelude| json!(prelude)).collect();
+    InSession { about, preludes, ..InSession::default() }
 }
 
-/// Whether this is a collection that begins with many maps.
+/// Returns whether a value is a collection that begins with many maps.
 fn has_many_maps(value: &Frozen) -> bool {
     let (mut depth_one, mut is_list) = (0, false);
-    // Only the size is looked at, and what the first item is.
+    // Only the size and the first item are looked at.
     value.parts(|part| {
         if !is_list {
             is_list = matches!(part, Part::List(n) | Part::Set(n) if n >= MANY_MAPS);

@@ -1,4 +1,4 @@
-//! What a session remembers once a program is committed, and how much of it there may be.
+//! Committed state of a session, and its limits.
 
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::Preview;
@@ -9,29 +9,29 @@ use ptc_upstream::json_bytes;
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
 
-/// Past this, values are no longer measured: what is shared counts wherever it is used, and that may be endless.
+/// Size at which measuring stops, in bytes: shared parts count wherever they are used, which could go on forever.
 const MEASURED: u64 = 32 << 20;
 
-/// A committed state. It never changes: a program makes another one.
+/// A committed state. It is immutable: programs create a new one.
 #[derive(Clone)]
 pub(super) struct SessionState {
-    /// Definitions and results, with the tools and preludes of the session and no data.
+    /// Definitions and results, with the session's tools and preludes, without data.
     pub session: Session,
-    /// Programs that were committed.
+    /// Number of committed programs.
     pub turn: u64,
-    /// When it came to be.
+    /// Time of the commit.
     pub updated: SystemTime,
     /// Printed lines, oldest first.
     pub prints: Vec<String>,
-    /// Calls of tools that are no servers, oldest first.
+    /// Calls of tools other than servers, oldest first.
     pub tool_calls: Vec<Value>,
     /// Calls of servers, oldest first.
     pub upstream_calls: Vec<Value>,
-    /// Bytes of all definitions.
+    /// Size of all definitions, in bytes.
     pub memory_bytes: u64,
 }
 
-/// A kind of contents that may be forgotten as a whole.
+/// A kind of contents that can be cleared as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clearable {
     Memory,
@@ -61,7 +61,7 @@ impl Clearable {
     }
 }
 
-/// What one program adds.
+/// Results that one program adds.
 pub(super) struct TurnResults {
     pub definitions: Vec<(String, Frozen)>,
     pub value: Frozen,
@@ -70,16 +70,16 @@ pub(super) struct TurnResults {
     pub upstream_calls: Vec<Value>,
 }
 
-/// A limit that a program would pass.
+/// A limit that a program would exceed.
 #[derive(Debug)]
 pub(super) struct Breach {
-    /// What there is too much of.
+    /// Contents that there are too many of.
     pub field: &'static str,
-    /// The setting.
+    /// Name of the setting.
     pub limit: &'static str,
     pub actual: u64,
     pub max: u64,
-    /// The definition that is too large.
+    /// Name of the definition that is too large.
     pub name: Option<String>,
 }
 
@@ -138,8 +138,8 @@ impl SessionState {
         self.memory_bytes = memory::total(self.definitions(), MEASURED);
     }
 
-    /// The state after a program, and what is to be said of results that are too large to keep; or the first limit
-    /// that it would pass.
+    /// Returns the state after a program, with notices about results too large to keep; or the first limit that
+    /// would be exceeded.
     pub fn and(
         &self,
         added: TurnResults,
@@ -166,7 +166,7 @@ impl SessionState {
         }
     }
 
-    /// Leaves out what is oldest, as far as there is too much.
+    /// Removes the oldest entries beyond the limits.
     fn trim(&mut self, settings: &Settings) {
         trim(
             &mut self.prints,
@@ -188,7 +188,7 @@ impl SessionState {
         );
     }
 
-    /// The first limit that is passed.
+    /// Returns the first limit that is exceeded.
     fn breach(&self, settings: &Settings) -> Option<Breach> {
         let over = |field, limit, actual, max| {
             (actual > max).then_some(Breach { field, limit, actual, max, name: None })
@@ -226,7 +226,7 @@ impl SessionState {
             })
     }
 
-    /// How much there is of everything.
+    /// Returns the sizes and counts of all contents.
     pub fn usage(&self) -> Map<String, Value> {
         let history: u64 = self.session.history().iter().filter_map(Remembered::value).map(measured).sum();
         let prints: u64 = self.prints.iter().map(|line| line.len() as u64).sum();
@@ -249,7 +249,8 @@ impl SessionState {
         }
     }
 
-    /// The same without some definitions, or without anything of these kinds. `blank` is the session as it was started.
+    /// Returns the state without some definitions, or without anything of these kinds. `blank` is the freshly
+    /// started session.
     pub fn without(
         &self,
         blank: &Session,
@@ -264,7 +265,7 @@ impl SessionState {
             }
         }
         if !clear.contains(&Clearable::History) {
-            // The oldest first: each becomes `*1` in turn.
+            // Oldest first: each becomes `*1` in turn.
             self.session.history().iter().rev().for_each(|value| session.remember(value.clone()));
         }
         let mut next = SessionState { session, updated: now, ..self.clone() };
@@ -281,16 +282,16 @@ impl SessionState {
     }
 }
 
-/// A note of a value takes no more, however small the limit is.
+/// Maximum size of a note that replaces a value, even if the limit for values is smaller, in bytes.
 const MARKER_BYTES: u64 = 4096;
 
-/// The value as it is kept, and what is to be said if that is only a note.
+/// Returns the value to keep, and a notice if that is only a note.
 fn remembered(value: Frozen, most: u64, preview: &mut Preview<'_>) -> (Frozen, Vec<Value>) {
     let bytes = measured(&value);
     if bytes <= most {
         return (value, Vec::new());
     }
-    // The note has room where the value had none.
+    // The note fits where the value did not.
     preview.chars = preview.chars.min(512).min(usize::try_from(most / 8).unwrap_or(usize::MAX));
     let shown = shown(&value, preview).0;
     let text = |text: &str| Node::Str(text.into());
@@ -317,12 +318,12 @@ fn remembered(value: Frozen, most: u64, preview: &mut Preview<'_>) -> (Frozen, V
     (note.unwrap_or(value), vec![notice])
 }
 
-/// Bytes of one value.
+/// Returns the size of a value, in bytes.
 pub(super) fn measured(value: &Frozen) -> u64 {
     memory::size(value, MEASURED)
 }
 
-/// How a value begins, and whether that is all but for what is never shown.
+/// Returns the beginning of a value, and whether nothing is missing except parts that are never shown.
 pub(super) fn shown(value: &Frozen, preview: &mut Preview<'_>) -> (String, bool) {
     match value.to_datum(4 << 20) {
         Ok(datum) => preview.show(&datum),

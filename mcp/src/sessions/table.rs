@@ -1,4 +1,4 @@
-//! Which sessions there are, and which there were.
+//! Table of current and ended sessions.
 
 use super::Owner;
 use super::state::SessionState;
@@ -13,17 +13,17 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Sessions that are over and still known to have been.
+/// Maximum number of ended sessions that are remembered.
 const MAX_ENDED: usize = 1024;
 
-/// Sessions are found by the hash of their id: how long that takes tells nothing of the ids there are.
+/// Hash of a session's id. Looking up by hash takes a time that reveals nothing about existing ids.
 pub(super) type Key = [u8; 32];
 
 pub(super) fn key(id: &str) -> Key {
     Sha256::digest(id.as_bytes()).into()
 }
 
-/// What logs call a session by: an id is as good as a key, so it is never written there.
+/// Returns a session's name in logs: knowing an id gives access, so ids are never logged.
 ///
 /// ```
 /// let shown = ptc_mcp::sessions::logged_id("ptcs_AAAAAAAAAAAAAAAAAAAAAAAA");
@@ -35,22 +35,22 @@ pub fn logged_id(id: &str) -> String {
     hash
 }
 
-/// A session.
+/// A current session.
 pub(super) struct Entry {
     pub id: String,
     pub owner: Owner,
     pub title: Option<String>,
     pub is_write_capable: bool,
-    /// The stored preludes it keeps to; None if it was started without any.
+    /// True if the session was started with stored preludes.
     pub has_preludes: bool,
     pub created: SystemTime,
     pub expires: SystemTime,
-    /// When somebody last asked for it.
+    /// Time of the last request for the session.
     pub used: SystemTime,
     pub attempts: u64,
-    /// In which order sessions were started.
+    /// Position in the order of starting.
     pub number: u64,
-    /// As it was started: no definitions, no results.
+    /// The freshly started session, without definitions and results.
     pub blank: Session,
     pub programs: Arc<ProgramHost>,
     pub kept: Arc<SessionState>,
@@ -58,24 +58,24 @@ pub(super) struct Entry {
     pub gate: Gate,
 }
 
-/// A program that runs, or is about to.
+/// A program that runs or is about to.
 pub(super) struct Running {
     pub number: u64,
     pub cancel: Option<Cancel>,
 }
 
-/// Who writes or deletes the file of a session holds this. Once it says so, nobody writes it again.
+/// Lock for writing or deleting a session's file. Once it holds true, the file is never written again.
 #[derive(Clone, Default)]
 pub(super) struct Gate(Arc<Mutex<bool>>);
 
 impl Gate {
-    /// Waits for whoever is at the file.
+    /// Waits for other writers of the file.
     pub fn enter(&self) -> MutexGuard<'_, bool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Why a session is over.
+/// Reason why a session ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Why {
     Closed,
@@ -93,17 +93,17 @@ impl Why {
     }
 }
 
-/// A session that has just ended: its file is still to be deleted.
+/// A session that has just ended, with its file still to be deleted.
 pub(super) struct EndedSession {
     pub id: String,
     pub gate: Gate,
 }
 
-/// Why a tool has no answer.
+/// Reason why a tool has no answer.
 pub(crate) struct Refusal {
     pub reason: Reason,
     pub message: String,
-    /// Which limit was passed, and by how much.
+    /// Exceeded limit, and the actual amount.
     pub detail: Option<Value>,
 }
 
@@ -112,36 +112,36 @@ impl Refusal {
         Refusal { reason, message: message.into(), detail: None }
     }
 
-    /// Arguments that are wrong.
+    /// Creates a refusal of invalid arguments.
     pub fn args(message: impl Into<String>) -> Refusal {
         Refusal::new(Reason::SessionArgsError, message)
     }
 
-    /// Something of ours that went wrong.
+    /// Creates a refusal because of a failure of the server.
     pub fn broken(message: impl Into<String>) -> Refusal {
         Refusal::new(Reason::RuntimeError, message)
     }
 }
 
-/// All of them.
+/// All sessions of a server.
 #[derive(Default)]
 pub(super) struct Table {
     pub live: HashMap<Key, Entry>,
     ended: HashMap<Key, (Owner, Why)>,
-    /// Those that ended, oldest first.
+    /// Ended sessions, oldest first.
     order: VecDeque<Key>,
     count: u64,
 }
 
 impl Table {
-    /// Numbers that are never given twice.
+    /// Returns a new unique number.
     pub fn number(&mut self) -> u64 {
         self.count += 1;
         self.count
     }
 
-    /// The session of this owner. For the session of another one, or the one that another one had, the answer is as if
-    /// it never was.
+    /// Finds the session of this owner. For current and ended sessions of other owners, the error is that of a
+    /// session that never existed.
     pub fn find(&mut self, owner: &Owner, id: &str) -> Result<&mut Entry, Refusal> {
         let key = key(id);
         let ended = self.ended.get(&key).filter(|(whose, _)| whose == owner).map(|(_, why)| *why);
@@ -159,7 +159,7 @@ impl Table {
         }
     }
 
-    /// Ends a session: what runs in it is told to stop, and nothing more can be committed.
+    /// Ends a session: stops its program, and lets nothing more be committed.
     pub fn end(&mut self, key: &Key, why: Why) -> Option<EndedSession> {
         let entry = self.live.remove(key)?;
         if let Some(cancel) = entry.running.and_then(|running| running.cancel) {
@@ -175,14 +175,14 @@ impl Table {
         Some(EndedSession { id: entry.id, gate: entry.gate })
     }
 
-    /// Ends what is over.
+    /// Ends expired sessions.
     pub fn sweep(&mut self, now: SystemTime, settings: &Settings) -> Vec<EndedSession> {
         let due: Vec<(Key, Why)> =
             self.live.iter().filter_map(|(key, entry)| Some((*key, entry.due(now, settings)?))).collect();
         due.into_iter().filter_map(|(key, why)| self.end(&key, why)).collect()
     }
 
-    /// Whether there is room for one more; all owners together are looked at first.
+    /// Checks whether there is room for one more session, first for all owners together.
     pub fn room(&self, owner: &Owner, settings: &Settings) -> Result<(), Refusal> {
         let own = || self.live.values().filter(|entry| entry.owner == *owner).count() as u64;
         let (all, most) = (self.live.len() as u64, settings.max_sessions);
@@ -206,7 +206,7 @@ fn full(message: String, limit: &str, actual: u64, max: u64) -> Refusal {
 }
 
 impl Entry {
-    /// Whether it is over.
+    /// Returns the reason to end the session now, if there is one.
     pub fn due(&self, now: SystemTime, settings: &Settings) -> Option<Why> {
         if now >= self.expires {
             return Some(Why::Expired);
@@ -216,7 +216,7 @@ impl Entry {
         (self.running.is_none() && rested >= idle).then_some(Why::Idle)
     }
 
-    /// As lists show it.
+    /// Returns the session's row in lists.
     pub fn about(&self) -> Map<String, Value> {
         let kept = &self.kept;
         let about = json!({

@@ -1,4 +1,4 @@
-//! The log of turns: every program that a session took, in one file of lines for this process.
+//! Log of turns: every program of a session, as lines in one file per process.
 
 use super::table::logged_id;
 use crate::moment;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// A file that is written to beside everything else. What goes wrong with it is nobody's concern but its own.
+/// Log file written in the background. Its failures affect nothing else.
 pub(super) struct TurnLog {
     scope: Scope,
     lines: JsonLines,
     hides_ids: bool,
-    /// Characters of a result that are written.
+    /// Maximum length of a logged result, in characters.
     preview_chars: usize,
 }
 
-/// A program that has run.
+/// A finished program.
 pub(super) struct TurnRecord<'e> {
     pub session_id: &'e str,
     pub attempt: u64,
-    /// Without secrets.
+    /// Source of the program, without secrets.
     pub program: &'e str,
     pub payload: &'e Payload,
     pub calls: Vec<Value>,
@@ -33,7 +33,7 @@ pub(super) struct TurnRecord<'e> {
 }
 
 impl TurnLog {
-    /// The log of this process, if the settings ask for one.
+    /// Opens the log of this process, if the settings ask for one.
     pub fn open(settings: &Settings, now: SystemTime) -> Result<Option<TurnLog>, String> {
         let Some(dir) = &settings.turn_log_dir else { return Ok(None) };
         let wrong = |error: std::io::Error| format!("--turn-log-dir {dir}: {error}");
@@ -76,13 +76,13 @@ impl TurnLog {
         });
     }
 
-    /// Waits until all is written; nothing more is.
+    /// Waits until everything is written; later turns are dropped.
     pub fn finish(&self) {
         self.lines.finish();
     }
 }
 
-/// The limit that ended a program.
+/// Returns the limit that ended a program.
 fn limit(payload: &Payload) -> Option<Value> {
     match payload.reason? {
         Reason::SessionLimitExceeded => Some(payload.detail.as_ref()?["limit"].clone()),

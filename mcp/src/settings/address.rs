@@ -1,14 +1,14 @@
-//! Addresses as they may be shown: without the secrets people put into them.
+//! Addresses for display, without the secrets that people put into them.
 
-/// Stands where a secret was.
+/// Replacement for a secret.
 pub(super) const REDACTED: &str = "[REDACTED]";
 
-/// Parameters whose names hold one of these are secrets.
+/// Substrings of parameter names that mark a secret.
 const SECRET: [&str; 10] =
     ["key", "token", "secret", "pass", "pwd", "auth", "sig", "cred", "session", "code"];
 
-/// The text with what is before the `@` of every address in it hidden, and the values of parameters that are named
-/// like secrets. What is no address stays as it is.
+/// Returns a text with the user part of every address in it hidden, and the values of parameters with
+/// secret-sounding names. Other text stays as it is.
 pub(super) fn without_secrets(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -25,10 +25,10 @@ pub(super) fn without_secrets(text: &str) -> String {
     shown
 }
 
-/// What follows the `@`; that there was something in front of it is written to `shown`.
+/// Returns the address from its `@` on, and writes to `shown` that there was a user part.
 fn without_user<'a>(address: &'a str, shown: &mut String) -> &'a str {
     let end = address.find(['/', '?', '#']).unwrap_or(address.len());
-    // A password with a `/` in it that nobody escaped: what looks like a host has a port that is no number.
+    // Handles an unescaped `/` in a password: the apparent host then has a port that is not a number.
     let is_odd = |host: &str| host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err());
     let end = if is_odd(&address[..end]) { address.len() } else { end };
     match address[..end].rfind('@') {

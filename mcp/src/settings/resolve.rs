@@ -1,4 +1,4 @@
-//! Where each setting comes from: a flag, else the environment, else what holds by itself.
+//! Resolution of settings: from a flag, else the environment, else the default.
 
 use super::address::{REDACTED, without_secrets};
 use super::{FLAGS, Flag, Kind, Settings};
@@ -6,10 +6,10 @@ use crate::network::Network;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Where a setting comes from.
+/// Source of a setting's value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Nobody said anything.
+    /// The default.
     Default,
     /// An environment variable.
     Env(String),
@@ -27,7 +27,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Settings that cannot be used: the server does not start.
+/// An invalid setting, with which the server does not start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem(pub String);
 
@@ -39,18 +39,18 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Settings and where they come from.
+/// Settings and the sources of their values.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The settings.
+    /// Values of the settings.
     pub settings: Settings,
-    /// What was odd and is no reason to stop.
+    /// Problems that do not prevent a start.
     pub warnings: Vec<String>,
     origins: BTreeMap<&'static str, Origin>,
 }
 
 impl Settings {
-    /// Reads flags and environment. All problems are told at once.
+    /// Reads flags and environment; returns all problems at once.
     ///
     /// ```
     /// use ptc_mcp::Settings;
@@ -74,7 +74,7 @@ impl Settings {
         for flag in FLAGS {
             let (text, origin) = match given.get(flag.name) {
                 Some(text) => (text.clone(), Origin::Flag),
-                // An empty variable is one that is not set.
+                // An empty variable counts as not set.
                 None => match env(&flag.env()).filter(|text| !text.is_empty()) {
                     Some(text) => (text, Origin::Env(flag.env())),
                     None => continue,
@@ -94,7 +94,7 @@ impl Settings {
         if problems.is_empty() { Ok(resolved) } else { Err(problems) }
     }
 
-    /// What does not go together.
+    /// Returns the contradictions between settings.
     fn clash(&mut self) -> Vec<Problem> {
         self.debug_ring_size = self.debug_ring_size.clamp(10, 5000);
         self.max_debug_response_bytes = self.max_debug_response_bytes.max(4096);
@@ -168,7 +168,8 @@ fn flag_env(name: &str) -> String {
     Flag::named(name).map_or(String::new(), Flag::env)
 }
 
-/// Switches and words that make no sense are passed over with a warning, and numbers for HTTP where there is none.
+/// Returns whether an invalid value is ignored with a warning: for switches and some words, and for numbers of
+/// HTTP when it is off.
 fn is_tolerated(flag: &Flag, is_http: bool) -> bool {
     match flag.kind {
         Kind::Switch => true,
@@ -178,7 +179,7 @@ fn is_tolerated(flag: &Flag, is_http: bool) -> bool {
     }
 }
 
-/// Flags by name; a list that is given again grows.
+/// Returns the flags by name; repeated lists are joined.
 fn given<'a>(
     flags: impl IntoIterator<Item = &'a str>,
     problems: &mut Vec<Problem>,
@@ -225,12 +226,12 @@ fn unknown(name: &str) -> String {
 }
 
 impl Resolved {
-    /// Where a setting comes from.
+    /// Returns the source of a setting's value.
     pub fn origin(&self, name: &str) -> Origin {
         self.origins.get(name).cloned().unwrap_or(Origin::Default)
     }
 
-    /// Every setting, what it is and where it comes from; secrets are hidden, those in addresses too.
+    /// Formats every setting with its value and source; secrets are hidden, also in addresses.
     ///
     /// ```
     /// use ptc_mcp::Settings;

@@ -1,17 +1,17 @@
-//! Lines of a stream, none longer than it may be: the rest of a longer one is passed over, never kept.
+//! Lines of bounded length from a stream: the rest of a longer line is skipped, not kept.
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// A line without its end.
+/// One line, without its line break.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Line {
-    /// All of it.
+    /// A complete line.
     Whole(Vec<u8>),
-    /// It was too long.
+    /// A line that was too long.
     TooLong,
 }
 
-/// The lines of a stream.
+/// Reader of a stream's lines.
 pub struct Lines<R> {
     input: BufReader<R>,
     most: u64,
@@ -22,7 +22,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Lines { input: BufReader::with_capacity(64 << 10, input), most }
     }
 
-    /// The next line; None at the end, and for what has no end of line there.
+    /// Returns the next line; None at the end, also for a last line without line break.
     pub async fn next(&mut self) -> Option<Line> {
         let mut line = Vec::new();
         let mut is_too_long = false;

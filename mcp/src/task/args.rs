@@ -1,4 +1,4 @@
-//! The arguments of `lisp_task`.
+//! Arguments of `lisp_task`.
 
 use crate::args::{
     Argument, Context, arguments, given, needed_text, within_context_bytes, within_program_bytes,
@@ -23,19 +23,19 @@ arguments! {
     }
 }
 
-/// What an answer should keep to.
+/// Constraints on the answer.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Constraints {
-    /// Most items of a list.
+    /// Maximum number of items in a list.
     pub max_items: Option<u64>,
-    /// Fields that matter most.
+    /// Preferred fields.
     pub preferred_fields: Vec<String>,
-    /// Constraints that nobody knows.
+    /// Names of unknown constraints.
     pub unsupported: Vec<String>,
 }
 
 impl TaskArgs {
-    /// What the model is told to do.
+    /// Returns the model's mission text.
     pub(super) fn mission(&self) -> String {
         let Constraints { max_items, preferred_fields, .. } = &self.constraints;
         let mut lines = Vec::new();
@@ -50,7 +50,7 @@ impl TaskArgs {
     }
 }
 
-/// A task in words.
+/// Kind of argument: a task in words.
 pub(crate) struct TaskText;
 
 impl Argument for TaskText {
@@ -63,7 +63,7 @@ impl Argument for TaskText {
     }
 }
 
-/// Data by name, beside the tool that calls servers.
+/// Kind of argument: data by name, in addition to the tool that calls servers.
 pub(crate) struct TaskContext;
 
 impl Argument for TaskContext {
@@ -119,7 +119,7 @@ impl Argument for Constraints {
 }
 
 impl Constraints {
-    /// What the client should know of constraints that were passed over.
+    /// Returns warnings about ignored constraints, for the client.
     pub(super) fn warnings(&self) -> impl Iterator<Item = Value> + '_ {
         self.unsupported.iter().map(|name| json!({"code": "unsupported_constraint", "detail": name}))
     }

@@ -1,33 +1,34 @@
-//! What must hold before tasks are offered, and the file that says more of them.
+//! Conditions for offering tasks, and the configuration file of the agent.
 
-use crate::settings::Settings;
+use crate::settings::{MAX_FILE, Settings};
+use ptc_runtime::files::read_text_at_most;
 use serde_json::{Map, Value};
-use std::fs;
+use std::path::Path;
 
-/// Longest text before or behind the system message, in bytes.
+/// Maximum size of the text before or after the system message, in bytes.
 const MAX_PROMPT: usize = 4_096;
 
-/// The keys that a file may have.
+/// Allowed keys of the file.
 const KEYS: &[&str] = &["max_turns", "retry_turns", "system_prompt"];
 const PROMPT_KEYS: &[&str] = &["prefix", "suffix"];
 
-/// Keys of agents that are the server's to set.
+/// Agent keys that only the server may set.
 const RESERVED: &[&str] =
     &["tools", "signature", "output", "ptc_transport", "completion_mode", "trace_context"];
 
-/// Whether tasks are to be offered.
+/// Decision on offering tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Nobody asked for them.
+    /// Tasks are not enabled.
     No,
-    /// They were asked for, and there is nothing that they could call.
+    /// Tasks are enabled, but there are no servers to call.
     WithoutServers,
-    /// They are.
+    /// Tasks are offered.
     Yes,
 }
 
 impl Wanted {
-    /// Whether these settings ask for tasks, with servers or without. The error is for whoever starts the server.
+    /// Decides whether to offer tasks. The error is for the process that starts the server.
     ///
     /// ```
     /// use ptc_mcp::{Settings, task::Wanted};
@@ -49,7 +50,7 @@ impl Wanted {
     }
 }
 
-/// What flags and the file say of the agent. A flag wins.
+/// Options of the agent from flags and the file. Flags take precedence.
 #[derive(Debug)]
 pub(super) struct SubagentConfig {
     pub max_turns: u32,
@@ -62,7 +63,8 @@ impl SubagentConfig {
     pub fn of(settings: &Settings) -> Result<SubagentConfig, String> {
         let file = match &settings.agentic_subagent_config {
             Some(path) => {
-                let text = fs::read_to_string(path).map_err(|error| told(path, &error.to_string()))?;
+                let text = read_text_at_most(Path::new(path), MAX_FILE)
+                    .map_err(|error| told(path, &error.to_string()))?;
                 let parsed = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
                 parsed.and_then(|value| File::read(&value)).map_err(|error| told(path, &error))?
             }

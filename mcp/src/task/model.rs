@@ -1,4 +1,4 @@
-//! The model of a task, watched: what it is asked holds no secret, it answers in time, and what it took is counted.
+//! The model of a task, observed: requests are scrubbed, limited in time and recorded.
 
 use crate::reason::Reason;
 use ptc_model::LlmRetry;
@@ -15,16 +15,16 @@ pub(super) struct PlannerCall {
     duration_ms: u64,
     prompt_bytes: u64,
     completion_bytes: u64,
-    /// Read and written, as the provider says.
+    /// Numbers of tokens read and written, according to the provider.
     tokens: Option<(u64, u64)>,
-    /// Why there is no reply.
+    /// Reason and message if there was no reply.
     failed: Option<(Reason, String)>,
     is_over: bool,
-    /// What was asked and said, where somebody wants to know.
+    /// Texts of request and reply, if they are to be traced.
     texts: Option<Value>,
 }
 
-/// What the model of one task was asked.
+/// Record of a task's requests to the model.
 #[derive(Debug)]
 pub(super) struct Log {
     asked: Mutex<Vec<PlannerCall>>,
@@ -82,7 +82,7 @@ impl Log {
         }
     }
 
-    /// Why the last request has no reply.
+    /// Returns why the last request has no reply.
     pub fn failure(&self) -> Option<(Reason, String)> {
         self.asked().last().and_then(|asked| asked.failed.clone())
     }
@@ -91,12 +91,12 @@ impl Log {
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
-    /// How often the model was asked.
+    /// Returns the number of requests.
     pub fn len(&self) -> usize {
         self.asked().len()
     }
 
-    /// `planner`: which model, how often, for how long, for how much.
+    /// `planner`: the model, the number of requests, their duration and cost.
     pub fn planner(&self) -> Value {
         let llm = self.server_side_llm();
         let asked = self.asked();
@@ -115,7 +115,7 @@ impl Log {
         planner
     }
 
-    /// `server_side_llm`: tokens only if the provider told them for every request.
+    /// `server_side_llm`: token counts are included only if the provider reported them for every request.
     pub fn server_side_llm(&self) -> Value {
         let asked = self.asked();
         let prompt: u64 = asked.iter().map(|asked| asked.prompt_bytes).sum();
@@ -140,7 +140,7 @@ impl Log {
         })
     }
 
-    /// Each request, for traces.
+    /// Returns all requests, for traces.
     pub fn calls(&self) -> Vec<Value> {
         let told = |asked: &PlannerCall| {
             let mut told = json!({
@@ -165,7 +165,7 @@ impl Log {
     }
 }
 
-/// A model that is asked again when it fails, as long as there is time.
+/// A model that retries failed requests as long as there is time.
 pub(super) struct WatchedModel {
     model: Retry<Client>,
     within: Duration,
@@ -179,7 +179,7 @@ impl WatchedModel {
         WatchedModel { model: Retry::new(model, LlmRetry::default()), within, redactor, log }
     }
 
-    /// The request without secrets, which must be answered in time.
+    /// Returns the scrubbed request, with a deadline for the reply.
     fn clean(&self, request: &LlmRequest, began: Instant) -> LlmRequest {
         let mut request = request.clone();
         let scrub = |text: &mut String| *text = self.redactor.scrub(text).into_owned();
@@ -201,7 +201,7 @@ impl Model for WatchedModel {
             let began = Instant::now();
             let clean = self.clean(request, began);
             let at = self.log.begin(&clean);
-            // The deadline of the request ends it; one that failed earlier is told as what it is.
+            // The deadline of the request ends it; earlier failures keep their own message.
             let reply = self.model.call(&clean).await.map_err(|error| {
                 let is_late = error.kind == ErrorKind::Timeout && began.elapsed() >= self.within;
                 let ms = self.within.as_millis();
@@ -219,7 +219,7 @@ impl Model for WatchedModel {
     }
 }
 
-/// The reason for a model that cannot be asked.
+/// Returns whether the error means that the model cannot be used at all.
 fn is_config(error: &LlmError) -> bool {
     use ptc_model::ErrorKind;
     matches!(error.kind, ErrorKind::ModelNotFound | ErrorKind::LlmRequired | ErrorKind::MissingKey)

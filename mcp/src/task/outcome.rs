@@ -1,4 +1,4 @@
-//! What came of a task, in one object.
+//! Outcome of a task, as one object.
 
 use super::args::TaskArgs;
 use super::model::Log;
@@ -17,11 +17,11 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the ratio of the metrics does not say.
+/// Note on what the ratio in the metrics leaves out.
 const NOTE: &str = "payload_reduction_ratio is about the answer and what servers sent; it excludes the planner cost, \
                     which is in server_side_llm";
 
-/// What a task was made of.
+/// Parts that the outcome is computed from.
 pub(super) struct Parts<'t> {
     pub ended: MissionEnd,
     pub context: Arc<RunContext>,
@@ -31,14 +31,14 @@ pub(super) struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    /// One whose model cannot be asked.
+    /// Creates the parts of a task whose model cannot be used.
     pub fn unasked(context: Arc<RunContext>, log: &'t Log, began: Instant, error: &LlmError) -> Parts<'t> {
         let step = Step::failed(Fail::new(error.reason(), error.message.clone()));
         Parts { ended: MissionEnd(Box::new(step)), context, log, began, deadline: began }
     }
 }
 
-/// A mission that is over, well or not.
+/// Final step of a mission, whether it succeeded or failed.
 pub(super) struct MissionEnd(Box<Step>);
 
 impl From<Result<Step, Box<Step>>> for MissionEnd {
@@ -47,12 +47,12 @@ impl From<Result<Step, Box<Step>>> for MissionEnd {
     }
 }
 
-/// What came of a task.
+/// Outcome of a task.
 pub(super) struct Outcome {
-    /// Why it failed, in full.
+    /// Details of a failure.
     failed: Option<Failed>,
     answer: Map<String, Value>,
-    /// The answer as text.
+    /// Answer as text.
     text: Option<String>,
     calls: Vec<Value>,
     results: Vec<Value>,
@@ -63,7 +63,7 @@ pub(super) struct Outcome {
 struct Failed {
     reason: Reason,
     message: String,
-    /// What the agent calls it, where `reason` is a wider one.
+    /// Reason that the agent gives, if `reason` is more general.
     detail_reason: Option<String>,
     detail: Value,
 }
@@ -77,7 +77,7 @@ impl Outcome {
         let mut failed = step.fail.as_ref().map(|fail| Failed::of(fail, &calls, log, deadline));
         let mut given = None;
         if failed.is_none() {
-            // Whoever asked for the task is a model, or shows the answer to one.
+            // Callers of the server's tools are models, or show the results to one.
             match step.returned.as_ref().map_or(Ok(Value::Null), |value| datum_to_json(&redact(value))) {
                 Ok(value) => given = Some(TaskAnswer::of(value, args, settings, &mut warnings)),
                 Err(error) => failed = Some(Failed::because(Reason::PtcValidationError, error.to_string())),
@@ -141,7 +141,7 @@ impl Outcome {
         Outcome { failed, answer, text, calls: listed, results, metrics, planner_calls: log.calls() }
     }
 
-    /// For clients and for the record, without secrets.
+    /// Returns the payload for clients and records, scrubbed.
     pub fn payload(self, redactor: Option<&Redactor>) -> Payload {
         let clean = |value: Value| match redactor {
             Some(redactor) => redactor.scrub_json(value),
@@ -176,8 +176,8 @@ impl Failed {
 
     fn of(fail: &Fail, calls: &[Call], log: &Log, deadline: Instant) -> Failed {
         let fail = fail.public();
-        // Whoever is stopped from outside when its time is over was not given up by its client; and a program
-        // whose call was cut off then did not choose to end there.
+        // A mission stopped when its time was up was not cancelled by its client; and a program whose call was
+        // cut off by that did not choose to end there.
         let is_over = match &*fail.reason {
             "mission_timeout" => true,
             "cancelled" | "partial_side_effects" => Instant::now() >= deadline,
@@ -197,7 +197,7 @@ impl Failed {
             "cancelled" => return Failed::because(Reason::Cancelled, Payload::cancelled().message),
             "llm_error" => match log.failure() {
                 Some((reason, message)) => Failed::because(reason, message),
-                // It was not even asked.
+                // The model was not even called.
                 None => Failed::because(Reason::AgenticConfigError, fail.message.clone()),
             },
             "model_not_found" | "llm_required" => {
@@ -215,7 +215,7 @@ impl Failed {
         failed
     }
 
-    /// What an agent fails with by itself.
+    /// Converts a failure of the agent itself.
     fn of_agent(reason: &str, fail: &Fail) -> Failed {
         let last = &fail.details["last_failure"];
         let because = match (last["reason"].as_str(), last["message"].as_str()) {
@@ -240,7 +240,7 @@ impl Failed {
     }
 }
 
-/// What a task gives.
+/// Answer of a successful task.
 struct TaskAnswer {
     answer: String,
     structured: Value,
@@ -270,7 +270,7 @@ impl TaskAnswer {
         };
         let most = usize::try_from(settings.agentic_max_result_bytes).unwrap_or(usize::MAX);
         let (shown, is_whole) = cut::bytes(&answer, most);
-        // Exact or absent: half of an object is none.
+        // Exact or absent: half an object would be useless.
         let is_kept = ptc_upstream::json_bytes(&structured) <= most as u64;
         if !is_whole || !is_kept {
             truncated = true;
@@ -283,13 +283,13 @@ impl TaskAnswer {
         }
     }
 
-    /// What counts as the result.
+    /// Returns the text that counts as the result in the metrics.
     fn counted(&self) -> String {
         json!({"answer": self.answer, "structured_result": self.structured}).to_string()
     }
 }
 
-/// `upstream_calls`, with what each call may have changed.
+/// Returns `upstream_calls`, with the effect of each call.
 fn told_calls(context: &RunContext, calls: &[Call]) -> Vec<Value> {
     let mut listed = items(context.upstream_calls());
     for (told, call) in listed.iter_mut().zip(calls) {

@@ -1,13 +1,15 @@
-//! What clients are told that tasks can do.
+//! Description of what tasks can do, for clients.
 
-use crate::settings::Settings;
+use crate::settings::{MAX_FILE, Settings};
+use ptc_runtime::files::read_text_at_most;
 use ptc_upstream::{Catalogue, RenderMode, Server, Upstream, schema};
-use std::fs;
+use std::path::Path;
 
-/// What stands for a catalogue that is looked up and not shown.
+/// Text in place of a catalogue that is looked up instead of shown.
 const LAZY: &str = "The servers and their tools are looked up while a task is done.";
 
-/// What the operator says, or else a list of servers and tools. The error is for whoever starts the server.
+/// Returns the operator's text, or else a list of servers and tools. The error is for the process that starts
+/// the server.
 pub(super) fn told(settings: &Settings, upstream: &Upstream) -> Result<String, String> {
     let most = usize::try_from(settings.agentic_capability_summary_max_bytes).unwrap_or(usize::MAX);
     let Some(path) = &settings.agentic_capability_summary else {
@@ -17,7 +19,7 @@ pub(super) fn told(settings: &Settings, upstream: &Upstream) -> Result<String, S
         });
     };
     let wrong = |why: String| format!("--agentic-capability-summary: {path}: {why}");
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = read_text_at_most(Path::new(path), MAX_FILE).map_err(|error| wrong(error.to_string()))?;
     let text = text.trim();
     if text.len() > most {
         let size = text.len();
@@ -28,7 +30,8 @@ pub(super) fn told(settings: &Settings, upstream: &Upstream) -> Result<String, S
     Ok(upstream.redactor().scrub(text).into_owned())
 }
 
-/// Servers and tools, with what tools give, in at most so many bytes: `- fs: list->[string], read->{:content string}`.
+/// Lists servers and tools with their results, in at most `most` bytes: `- fs: list->[string], read->{:content
+/// string}`.
 pub fn capabilities(catalogue: &Catalogue, most: usize) -> String {
     let servers: Vec<&Server> = catalogue.servers().map(AsRef::as_ref).collect();
     let mut text = String::new();
@@ -69,7 +72,7 @@ pub fn capabilities(catalogue: &Catalogue, most: usize) -> String {
     text
 }
 
-/// `tool->type`, by name; None for a server whose tools are not known.
+/// Returns the tools as `tool->type`, by name; None for a server that is not loaded.
 fn labels(server: &Server) -> Option<Vec<String>> {
     let listing = server.listing()?;
     let label = |tool: &ptc_upstream::CatalogTool| {

@@ -1,4 +1,4 @@
-//! `lisp_debug`: looks into what was called lately.
+//! `lisp_debug`: looks up recent calls.
 
 use crate::args;
 use crate::debug::DebugArgs;
@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     input: || args::schema(&[DebugArgs::FIELDS]),
     output: |_| None,
     args_reason: Reason::ArgsError,
-    // A call that reads the records is not recorded itself.
+    // Reading the records is not recorded itself.
     is_recorded: false,
     run,
 };

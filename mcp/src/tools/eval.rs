@@ -1,4 +1,4 @@
-//! `lisp_eval`: runs a program by itself.
+//! `lisp_eval`: runs an independent program.
 
 use super::program;
 use crate::args::{self, EvalArgs};

@@ -1,4 +1,4 @@
-//! What `lisp_eval` and `lisp_session_eval` have in common.
+//! Code shared by `lisp_eval` and `lisp_session_eval`.
 
 use crate::profile::Profile;
 use crate::reason::Reason;
@@ -7,7 +7,7 @@ use ptc_agent::prompt::reference_card;
 use ptc_upstream::DISCOVERY_HINT;
 use serde_json::{Value, json};
 
-/// All that a model has to know to write a program.
+/// Returns everything a model must know to write a program.
 pub(super) fn description(offer: &Offer<'_>, about: &str) -> String {
     let discovery = offer.catalogue.map(|_| DISCOVERY_HINT);
     let authoring = include_str!("../../prompts/authoring.md").trim_ascii();
@@ -28,7 +28,7 @@ fn profile_note(profile: Profile) -> &'static str {
     }
 }
 
-/// JSON Schema of results, where the profile has objects. `more` is there whether a program ends well or not.
+/// Returns the JSON Schema of results, if the profile has structured ones. Both successes and errors include `more`.
 pub(super) fn output(offer: &Offer<'_>, more: &[(&str, Value)]) -> Option<Value> {
     let profile = offer.settings.profile();
     if profile == Profile::Slim {
@@ -67,7 +67,7 @@ pub(super) fn output(offer: &Offer<'_>, more: &[(&str, Value)]) -> Option<Value>
     Some(either((ok, &["status"]), shared))
 }
 
-/// JSON Schema of an object that tells of success, or of an error with its reason.
+/// Returns the JSON Schema of an object for a success, or for an error with its reason.
 pub(super) fn either((mut ok, required): (Value, &[&str]), mut error: Value) -> Value {
     ok["status"] = json!({"const": "ok"});
     error["status"] = json!({"const": "error"});

@@ -25,7 +25,7 @@ arguments! {
     }
 }
 
-/// What runs in it is stopped, and nothing of that is kept.
+/// Ends a session, stopping its program without keeping anything of it.
 pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> Payload {
     session_tool::answer(sessions, args, SessionCloseArgs::read, |args| {
         sessions.close(owner, &args.session_id, args.reason.as_deref())

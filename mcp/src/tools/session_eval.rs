@@ -15,7 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     description: |offer| {
         program::description(offer, include_str!("../../prompts/session_eval.md").trim_ascii())
     },
-    // A session remembers what a program defines, so the same program twice is not the same as once.
+    // A session keeps definitions, so running a program twice is not the same as once.
     hints: |offer| match Hints::of_servers(offer) {
         Some(hints) => Hints { is_read_only: false, ..hints },
         None => Hints::ADDS,
@@ -32,7 +32,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 arguments! {
-    /// The arguments of a program in a session that are not those of every program.
+    /// Arguments of a program in a session, in addition to those of every program.
     struct SessionEvalArgs {
         session_id: SessionId, "What lisp_session_start gave.";
     }
@@ -40,7 +40,8 @@ arguments! {
 
 fn run(call: ToolCall<'_>) -> Work {
     let Some(sessions) = &call.server.sessions else { return Work::done(session_tool::disabled()) };
-    // A caller who may not use the session hears that first, with or without a permit. Without a permit the session is free again.
+    // A caller without access to the session is told so first, with or without a permit. Without a permit, the
+    // reservation is dropped.
     match reserve(sessions, call.owner, call.args) {
         Ok(reservation) => Work::Program(ProgramWork {
             job: Box::new(move |scope| Box::pin(reservation.run(scope))),
@@ -52,8 +53,7 @@ fn run(call: ToolCall<'_>) -> Work {
     }
 }
 
-/// The tool up to the point where the program would run: the arguments are right, and nobody else runs anything in the
-/// session until the reservation is used or dropped.
+/// Checks the arguments and reserves the session: no other program runs in it until the reservation is used or dropped.
 pub fn reserve(
     sessions: &Sessions,
     owner: &Owner,

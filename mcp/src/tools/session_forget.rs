@@ -1,4 +1,4 @@
-//! `lisp_session_forget`: takes something out of a session.
+//! `lisp_session_forget`: removes contents from a session.
 
 use super::session_tool::{self, SessionId};
 use crate::args::{self, Argument, arguments};
@@ -10,7 +10,7 @@ use crate::tool::{Hints, Tool};
 use ptc_upstream::json_kind;
 use serde_json::{Map, Value, json};
 
-/// The most names one call takes.
+/// Maximum number of names per call.
 const MAX_NAMES: usize = 1000;
 
 pub(super) const TOOL: Tool = Tool {
@@ -35,14 +35,14 @@ arguments! {
     }
 }
 
-/// Takes definitions, or all of one kind, out of a session in which nothing runs.
+/// Removes definitions, or everything of some kinds, from a session in which no program runs.
 pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> Payload {
     session_tool::answer(sessions, args, SessionForgetArgs::read, |args| {
         sessions.forget(owner, &args.session_id, &args.bindings, &args.clear)
     })
 }
 
-/// Names of definitions.
+/// Kind of argument: names of definitions.
 struct Names;
 
 impl Argument for Names {
@@ -71,7 +71,7 @@ impl Argument for Names {
     }
 }
 
-/// Kinds of contents that may be forgotten at once.
+/// Kind of argument: kinds of contents to clear.
 struct Clear;
 
 impl Argument for Clear {

@@ -1,4 +1,4 @@
-//! `lisp_session_inspect`: shows what a session holds.
+//! `lisp_session_inspect`: shows the contents of a session.
 
 use super::session_tool::{self, SessionId};
 use crate::args::{self, Argument, arguments};
@@ -28,14 +28,14 @@ arguments! {
     }
 }
 
-/// What was committed last, also while a program runs.
+/// Returns the last committed state, also while a program runs.
 pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> Payload {
     session_tool::answer(sessions, args, SessionInspectArgs::read, |args| {
         sessions.inspect(owner, &args.session_id, args.view)
     })
 }
 
-/// A way to look at a session; an unknown one is the overview.
+/// Kind of argument: the part of a session to show; unknown names mean the overview.
 struct View;
 
 impl Argument for View {

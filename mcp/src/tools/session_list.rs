@@ -21,7 +21,7 @@ arguments! {
     struct SessionListArgs {}
 }
 
-/// The newest first. Being listed is not being used.
+/// Lists the client's sessions, newest first. Listing does not count as use.
 pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> Payload {
     session_tool::answer(sessions, args, SessionListArgs::read, |SessionListArgs {}| Ok(sessions.list(owner)))
 }

@@ -1,4 +1,4 @@
-//! `lisp_session_list_preludes`: lists the preludes of a session, or those there are.
+//! `lisp_session_list_preludes`: lists the preludes of a session, or all in the store.
 
 use super::session_tool::{self, OptionalSessionId};
 use crate::args::{self, arguments};
@@ -26,7 +26,7 @@ arguments! {
     }
 }
 
-/// Those of a session, or all in the store.
+/// Lists the preludes of a session, or all in the store.
 pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> Payload {
     session_tool::answer(sessions, args, SessionListPreludesArgs::read, |args| {
         sessions.list_preludes(owner, args.session_id.as_deref())

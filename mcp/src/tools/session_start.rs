@@ -34,7 +34,7 @@ arguments! {
     }
 }
 
-/// Starts a session, if there is room for one more.
+/// Starts a session, if the limits allow one more.
 pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> Payload {
     session_tool::answer(sessions, args, SessionStartArgs::read, |args| {
         let SessionStartArgs { title, ttl_ms, mode: is_write_capable, preludes } = args;
@@ -42,7 +42,7 @@ pub fn answer(sessions: &Sessions, owner: &Owner, args: Map<String, Value>) -> P
     })
 }
 
-/// A time in milliseconds.
+/// Kind of argument: a time in milliseconds.
 struct Lifetime;
 
 impl Argument for Lifetime {
@@ -59,7 +59,7 @@ impl Argument for Lifetime {
     }
 }
 
-/// Whether the session may write preludes.
+/// Kind of argument: the session's mode, true if it may write preludes.
 struct Mode;
 
 impl Argument for Mode {
@@ -81,7 +81,7 @@ impl Argument for Mode {
     }
 }
 
-/// Preludes of a store.
+/// Kind of argument: stored preludes.
 struct Preludes;
 
 impl Argument for Preludes {
@@ -116,7 +116,7 @@ impl Argument for Preludes {
     }
 }
 
-/// `"id"`, `"id@n"` or `{id, version, checksum?}`.
+/// Reads a reference to a stored prelude: `"id"`, `"id@n"` or `{id, version, checksum?}`.
 fn prelude(value: &Value) -> Result<StoreRef, String> {
     match value {
         Value::String(text) => StoreRef::parse(text).map_err(|error| format!("argument `preludes`: {error}")),

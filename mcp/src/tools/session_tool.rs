@@ -1,4 +1,4 @@
-//! What the tools about sessions have in common.
+//! Code shared by the session tools.
 
 use crate::args::{self, Argument};
 use crate::cut;
@@ -9,10 +9,10 @@ use crate::settings::Settings;
 use crate::tool::{Hints, Tool, ToolCall, Work};
 use serde_json::{Map, Value};
 
-/// The longest title or reason, in characters.
+/// Maximum length of a title or reason, in characters.
 const MAX_TEXT: usize = 256;
 
-/// What holds for each of them, unless its own file says otherwise.
+/// Defaults of all session tools.
 pub(super) const TOOL: Tool = Tool {
     name: "",
     title: "",
@@ -26,17 +26,17 @@ pub(super) const TOOL: Tool = Tool {
     run: |_| Work::done(disabled()),
 };
 
-/// The answer where there are no sessions.
+/// Builds the failure for a server without sessions.
 pub(super) fn disabled() -> Payload {
     Payload::error(Reason::SessionsDisabled, "the server was started without --sessions")
 }
 
-/// Runs a tool that runs no program.
+/// Runs a session tool that runs no program.
 pub(super) fn run(call: ToolCall<'_>, tool: fn(&Sessions, &Owner, Map<String, Value>) -> Payload) -> Work {
     let Some(sessions) = call.server.sessions.clone() else { return Work::done(disabled()) };
     match call.server.settings.session_dir {
         None => Work::done(tool(&sessions, call.owner, call.args)),
-        // Nobody who serves connections waits for a disk.
+        // Threads that serve connections must not block on disk access.
         Some(_) => {
             let (owner, args) = (call.owner.clone(), call.args);
             Work::Blocking(Box::new(move || tool(&sessions, &owner, args)))
@@ -44,7 +44,7 @@ pub(super) fn run(call: ToolCall<'_>, tool: fn(&Sessions, &Owner, Map<String, Va
     }
 }
 
-/// Reads arguments, then answers. What a client says of owners counts for nothing.
+/// Reads arguments, then answers. An owner sent by the client is ignored.
 pub(super) fn answer<A>(
     sessions: &Sessions,
     mut args: Map<String, Value>,
@@ -66,7 +66,7 @@ pub(super) fn answer<A>(
     }
 }
 
-/// The id of a session.
+/// Kind of argument: the id of a session.
 pub(super) struct SessionId;
 
 impl Argument for SessionId {
@@ -79,7 +79,7 @@ impl Argument for SessionId {
     }
 }
 
-/// The id of a session, or nothing.
+/// Kind of argument: the id of a session, optional.
 pub(super) struct OptionalSessionId;
 
 impl Argument for OptionalSessionId {
@@ -93,7 +93,7 @@ impl Argument for OptionalSessionId {
     }
 }
 
-/// A line for people.
+/// Kind of argument: a short text for people.
 pub(super) struct ShortText;
 
 impl Argument for ShortText {

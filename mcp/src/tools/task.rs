@@ -9,7 +9,7 @@ use crate::tool::{Hints, Offer, ProgramWork, Tool, ToolCall, Work};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How much longer than it may a task is waited for: it ends in time by itself, and says why.
+/// Extra time before the server stops a task that is over its limit: tasks end in time by themselves, and say why.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) const TOOL: Tool = Tool {
@@ -45,13 +45,13 @@ fn run(call: ToolCall<'_>) -> Work {
             Box::pin(async move { ProgramState::Finished(planner.run(&host, &args, &scope).await) })
         }),
         left,
-        // Tasks have nobody to ask, so calls that need approval are denied.
+        // Tasks cannot ask a person, so calls that need approval are denied.
         may_ask: false,
         refusal: task::refused,
     })
 }
 
-/// The same whatever the profile.
+/// Returns the JSON Schema of results, identical in every profile.
 fn output(_: &Offer<'_>) -> Option<Value> {
     let list = json!({"type": "array", "items": {"type": "object"}});
     let object = json!({"type": "object"});

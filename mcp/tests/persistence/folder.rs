@@ -23,7 +23,7 @@ impl Server {
         Server::later(dir, 0)
     }
 
-    /// A server that begins so many milliseconds after the first.
+    /// Opens a server this many milliseconds after the first.
     pub fn later(dir: &Path, ms: u64) -> Server {
         Server::try_open(dir, ms, |_| {}, |builder| builder).unwrap()
     }
@@ -86,7 +86,7 @@ impl Server {
     }
 }
 
-/// Files of a folder that end so.
+/// Returns the files of a folder with this extension.
 pub fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()

@@ -1,4 +1,4 @@
-//! A process that is killed while it commits, again and again.
+//! A process that is killed while committing, again and again.
 
 use crate::folder::Server;
 use serde_json::json;
@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Tells a copy of this test where to work.
+/// Variable that gives the child copy of this test its folder.
 const FOLDER: &str = "PTC_TEST_KILLED_FOLDER";
 const ROUNDS: usize = 200;
-/// Definitions that are written over and over.
+/// Number of definitions that are overwritten in turn.
 const NAMES: u64 = 20;
 
-/// The process that dies: commits one definition after the other, and says so when each is committed.
+/// The child process: commits one definition after another, and prints each number after its commit.
 #[test]
 fn child() {
     let Ok(dir) = std::env::var(FOLDER) else { return };
@@ -40,7 +40,7 @@ fn no_commit_is_lost_or_halved_however_often_the_process_is_killed() {
         let told = killed(dir.path(), round);
         let server = Server::open(dir.path());
         assert!(server.sessions.warnings().is_empty(), "{:?}", server.sessions.warnings());
-        // Turns are what was committed: at least what was told, at most one more.
+        // Turns are commits: at least as many as printed, at most one more.
         let turn = server.inspect(&id, "overview")["session"]["turn"].as_u64().unwrap();
         most = told.map_or(most, |told| told + 1);
         assert!(turn == most || turn == most + 1, "round {round}: {turn} turns, {most} told");
@@ -48,9 +48,9 @@ fn no_commit_is_lost_or_halved_however_often_the_process_is_killed() {
         let names: Vec<u64> = (turn.saturating_sub(NAMES)..turn).collect();
         let program: Vec<String> = names.iter().map(|n| format!("n{0} (f{0})", n % NAMES)).collect();
         let expected: Vec<String> = names.iter().map(|n| format!("{n} {n}")).collect();
-        // The answer is long, so its parts are asked for.
+        // The value is too long for one reply, so its parts are requested.
         for (program, expected) in program.chunks(5).zip(expected.chunks(5)) {
-            // A program that fails is no turn.
+            // Failing programs do not count as turns.
             let seen = server.eval(&id, &format!("(fail [{}])", program.join(" ")));
             assert_eq!(seen.message, format!("[{}]", expected.join(" ")), "round {round}");
         }
@@ -58,7 +58,7 @@ fn no_commit_is_lost_or_halved_however_often_the_process_is_killed() {
     assert!(most > 20, "only {most} commits in {ROUNDS} rounds");
 }
 
-/// Runs a child until it has told of some commits, and a little longer; gives the last it told of.
+/// Runs a child until it has printed some commits, and a little longer; returns the last one printed.
 fn killed(dir: &Path, round: usize) -> Option<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["killed::child", "--exact", "--nocapture"])
@@ -74,7 +74,7 @@ fn killed(dir: &Path, round: usize) -> Option<u64> {
     }
     std::thread::sleep(Duration::from_micros((round as u64 * 7_919) % 6_000));
     child.kill().unwrap();
-    // What it told before it died counts, too.
+    // Lines printed before it died count, too.
     last = lines.filter_map(read).last().or(last);
     child.wait().unwrap();
     last

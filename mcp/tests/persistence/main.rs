@@ -1,4 +1,4 @@
-//! Sessions that are kept in a folder: what comes back after a restart, and after a process died while it wrote.
+//! Sessions kept in a folder: restored after a restart, and after a process died while writing.
 #![allow(missing_docs)]
 
 mod folder;

@@ -1,4 +1,4 @@
-//! What comes back.
+//! Restoring sessions.
 
 use crate::folder::{Server, files, runtime};
 use ptc_mcp::Reason;
@@ -33,7 +33,7 @@ fn a_restart_loses_nothing_that_was_committed() {
         server.value(&id, "[(add 1) (adder 1) (:b (second rows)) *1 *2 count]"),
         "[11 6 #{2 3} \"last\" #'when-made 3]"
     );
-    // A function follows the definitions it uses, as before.
+    // A function still follows the definitions it uses.
     assert_eq!(server.value(&id, "(def base 100) (add 1)"), "101");
     drop(server);
     assert_eq!(Server::later(dir.path(), MINUTE).value(&id, "(add 2)"), "102");
@@ -104,7 +104,7 @@ fn time_goes_on_while_nobody_serves() {
     drop(server);
     let server = Server::later(dir.path(), 20 * MINUTE);
     assert_eq!(server.eval(&short, "1").reason, Some(Reason::SessionNotFound));
-    // Nobody could use it while the server was away: that is no rest.
+    // Downtime of the server does not count as idle time.
     assert_eq!(server.value(&long, "1"), "1");
     drop(server);
     let server = Server::later(dir.path(), 31 * MINUTE);
@@ -161,7 +161,7 @@ fn sessions_keep_to_their_preludes_and_owners() {
     );
     assert_eq!(asked.reason, Some(Reason::SessionNotFound));
     drop(server);
-    // What a session needs is gone: it is set aside, and the server starts.
+    // A session whose store is missing is set aside, and the server starts.
     let server = open(None).unwrap();
     assert_eq!(server.list()["count"], 0);
     assert_eq!(server.sessions.warnings().len(), 1);
@@ -247,7 +247,7 @@ fn a_session_that_cannot_be_written_tells_no_path() {
     let folder = dir.path().join("kept");
     let server = Server::open(&folder);
     let id = server.begin(json!({}));
-    // As with a full disk, writing fails from now on.
+    // Writing fails from now on, as with a full disk.
     fs::remove_dir_all(&folder).unwrap();
     let payload = server.eval(&id, "(def x 1)");
     assert!(payload.is_error() && payload.message.contains("could not be written"), "{}", payload.message);

@@ -1,11 +1,11 @@
-//! Calls that a person has to agree to: asked on the stream of the call, or by the client between two calls.
+//! Calls that need a person's approval: asked on the stream of the call, or by the client between two calls.
 
 use crate::bank::{pay, server_with_bank};
 use crate::pipe::{Pipe, text};
 use ptc_mcp::service::Service;
 use serde_json::{Value, json};
 
-/// A client whose user can be asked.
+/// Performs a handshake with these capabilities.
 async fn handshake(pipe: &mut Pipe, capabilities: Value) {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"}});
     pipe.ask(0, "initialize", params).await;
@@ -34,7 +34,7 @@ async fn a_person_says_yes_and_the_program_goes_on_where_it_was() {
         message.contains("pay") && message.contains("bank") && message.contains("{\"eur\":7}"),
         "{message}"
     );
-    // It is bytes now: others may run.
+    // The program is suspended, so others may run.
     assert_eq!(server.running(), 0);
     assert!(bank.paid().is_empty());
     answer(&mut pipe, &question, yes()).await;
@@ -47,7 +47,7 @@ async fn a_person_says_yes_and_the_program_goes_on_where_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_whose_client_is_asked_are_open_and_hold_memory() {
-    // One at a time.
+    // One open program at a time.
     let (server, _bank) = server_with_bank(&["--max-open-calls=1"]);
     let mut pipe = Pipe::to(&server);
     handshake(&mut pipe, json!({"elicitation": {}})).await;
@@ -56,7 +56,7 @@ async fn programs_whose_client_is_asked_are_open_and_hold_memory() {
     pipe.eval(2, "1").await;
     assert!(text(&pipe.next().await.unwrap()).starts_with("busy: "));
 
-    // Each holds 1.6 MB and the data that came with it while somebody is asked.
+    // Each holds 1.6 MB plus its data while a person is asked.
     let flags = ["--max-all-programs-bytes=16000000", "--program-memory-limit-bytes=5000000"];
     let (server, bank) = server_with_bank(&flags);
     let mut pipe = Pipe::to(&server);
@@ -105,7 +105,7 @@ async fn anything_but_a_clear_yes_is_a_no_and_the_program_is_told_as_a_value() {
     assert!(bank.paid().is_empty());
 }
 
-/// A call of the bank with a note.
+/// Returns a program's call of the bank with a note.
 fn pay_with(note: &str) -> String {
     format!(r#"(tool/call {{:server "bank" :tool "pay" :args {{:eur 7 :note {note} :z "the end"}}}})"#)
 }
@@ -115,7 +115,7 @@ async fn a_person_sees_all_that_would_be_sent() {
     let (server, bank) = server_with_bank(&[]);
     let mut pipe = Pipe::to(&server);
     handshake(&mut pipe, json!({"elicitation": {}})).await;
-    // Padding hides nothing, and nothing steers how the rest is shown.
+    // Padding hides nothing, and control characters do not change how the rest is shown.
     let note = r#"(str (apply str (repeat 5000 " ")) "gnp.eciovni\u202e\u200b\u007f\n\n\n")"#;
     pipe.eval(1, &pay_with(note)).await;
     let question = pipe.next().await.unwrap();
@@ -189,7 +189,7 @@ async fn a_call_that_is_cancelled_takes_its_question_back() {
         (&taken["method"], &taken["params"]["requestId"]),
         (&json!("notifications/cancelled"), &question["id"])
     );
-    // The answer comes too late, and hurts nobody.
+    // The answer comes too late, without effect.
     answer(&mut pipe, &question, yes()).await;
     assert_eq!(pipe.ask(2, "ping", json!({})).await["id"], 2);
     assert_eq!((server.running(), bank.paid()), (0, vec![]));
@@ -220,7 +220,7 @@ async fn a_session_keeps_what_a_program_defined_before_and_after_its_approval() 
     pipe.ask(2, "tools/call", eval("(defn vat [x] (* 2 x))".into())).await;
     pipe.request(3, "tools/call", eval(format!("(def a (vat 4)) (def r {}) (def b (vat a))", pay(5)))).await;
     let question = pipe.next().await.unwrap();
-    // Meanwhile the session is taken.
+    // Meanwhile the session is busy.
     let other = pipe.ask(4, "tools/call", eval("1".into())).await;
     assert!(text(&other).contains("session_busy"), "{other}");
     answer(&mut pipe, &question, yes()).await;
@@ -248,7 +248,7 @@ async fn a_session_that_is_closed_meanwhile_pays_nothing() {
     assert!(bank.paid().is_empty());
 }
 
-/// A call of the revision without handshake.
+/// Builds a call of the revision without handshake.
 fn modern(program: &str, capabilities: Value) -> Value {
     json!({
         "name": "lisp_eval",
@@ -285,7 +285,7 @@ async fn without_a_handshake_the_client_asks_and_calls_again() {
     assert_eq!(third["result"]["resultType"], "complete");
     assert_eq!(text(&third), r#"user=> [{"paid" 3} :approval_denied]"#);
     assert_eq!(bank.paid(), [3]);
-    // What was used is used up.
+    // Each `requestState` works only once.
     let replayed = pipe.ask(4, "tools/call", again(&call, &first, json!({"approve-1": yes()}))).await;
     assert_eq!(replayed["error"]["code"], -32602, "{replayed}");
     assert_eq!(bank.paid(), [3]);

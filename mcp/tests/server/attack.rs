@@ -1,4 +1,4 @@
-//! The server under attack: half-sent requests, large bodies, strangers that try to lock others out.
+//! The server under attack: half-sent requests, large bodies, strangers trying to lock others out.
 
 use crate::http::{TOKEN, Web, eval, hello, message};
 use crate::server;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Long enough for anything that does not hang.
+/// Time limit for anything that does not hang.
 const GUARD: Duration = Duration::from_secs(60);
 
 const HALF_A_HEAD: &[u8] = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-a: ";
@@ -17,24 +17,24 @@ async fn connect(web: &Web) -> TcpStream {
     TcpStream::connect(web.url.strip_prefix("http://").unwrap()).await.unwrap()
 }
 
-/// A connection on which this was sent.
+/// Opens a connection and sends these bytes.
 async fn sent(web: &Web, bytes: &[u8]) -> TcpStream {
     let mut stream = connect(web).await;
     stream.write_all(bytes).await.unwrap();
     stream
 }
 
-/// The first line that comes on a connection, as far as its code.
+/// Returns the beginning of a response, up to its status code.
 async fn answered(stream: &mut TcpStream) -> String {
     let mut told = [0; 12];
     tokio::time::timeout(GUARD, stream.read_exact(&mut told)).await.expect("an answer").unwrap();
     String::from_utf8(told.to_vec()).unwrap()
 }
 
-/// All that comes on a connection until the server closes it.
+/// Reads from a connection until the server closes it.
 async fn heard(stream: &mut TcpStream) -> String {
     let mut heard = Vec::new();
-    // A connection that is reset is closed as well.
+    // A reset connection is closed as well.
     let _ = tokio::time::timeout(GUARD, stream.read_to_end(&mut heard)).await.expect("it is closed");
     String::from_utf8(heard).unwrap()
 }
@@ -43,7 +43,7 @@ async fn status(request: RequestBuilder) -> u16 {
     request.timeout(GUARD).send().await.unwrap().status().as_u16()
 }
 
-/// The head of a message of so many bytes.
+/// Returns the head of a message with a body of this length.
 fn head(length: usize) -> String {
     format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
@@ -52,7 +52,7 @@ fn head(length: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn half_sent_headers_cost_the_places_of_who_sent_them() {
-    // The attack needs more files than many systems give by default.
+    // The attack needs more open files than many systems allow by default.
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -67,7 +67,7 @@ async fn half_sent_headers_cost_the_places_of_who_sent_them() {
     let health = || web.client.get(format!("{}/health", web.url));
     assert_eq!(status(health()).await, 200);
     assert_eq!(heard(&mut slow[0]).await, "");
-    // Calls go through as well, and are not cut off by those who come later.
+    // Calls still get through, and later connections do not cut them off.
     assert_eq!(status(web.post(&hello())).await, 200);
 }
 
@@ -92,7 +92,7 @@ async fn a_stream_that_is_open_is_no_idle_connection() {
     for _ in 0..10 {
         sent(&web, HALF_A_HEAD).await;
     }
-    // It says nothing for longer than others may, and is still there.
+    // The open stream is silent for longer than waiting connections may be, and is still there.
     let quiet = tokio::time::timeout(Duration::from_millis(800), stream.chunk()).await;
     assert!(quiet.is_err(), "{quiet:?}");
     let delete = web.client.delete(format!("{}/mcp", web.url)).header("mcp-session-id", &session);
@@ -103,7 +103,7 @@ async fn a_stream_that_is_open_is_no_idle_connection() {
 #[tokio::test]
 async fn nothing_locks_a_good_token_out() {
     let web = Web::with_token(&["--http-auth-rate-limit-max-failures=3"]).await;
-    // Requests without a token guess nothing, however many they are.
+    // Requests without a token guess nothing, so they are never blocked.
     for _ in 0..20 {
         assert_eq!(status(web.post(&hello())).await, 401);
     }
@@ -122,7 +122,7 @@ async fn pages_of_other_sites_are_refused_before_anything_counts() {
     let web = Web::with_token(&["--http-allowed-origin=https://app.example"]).await;
     let from = |site: &str| web.post(&hello()).header("sec-fetch-site", site);
     for site in ["cross-site", "same-site"] {
-        // An image, with a token that somebody put into the page.
+        // An image request, with a token that the page's author put into it.
         for _ in 0..10 {
             assert_eq!(status(from(site).bearer_auth("wrong")).await, 403);
         }
@@ -144,7 +144,7 @@ async fn a_trusted_proxy_says_who_sent_wrong_tokens() {
     assert_eq!(status(wrong("192.0.2.1")).await, 401);
     assert_eq!(status(wrong("192.0.2.1")).await, 429);
     assert_eq!(status(wrong("192.0.2.2")).await, 401);
-    // The proxy adds what it saw at the end; the rest is the client's word.
+    // The proxy appends the address it saw; everything before that is the client's claim.
     assert_eq!(status(wrong("192.0.2.3, 192.0.2.2")).await, 429);
     assert_eq!(status(wrong("192.0.2.2, 192.0.2.3")).await, 401);
 
@@ -156,12 +156,12 @@ async fn a_trusted_proxy_says_who_sent_wrong_tokens() {
 
 #[tokio::test]
 async fn the_body_of_a_stranger_is_not_looked_at() {
-    // Neither is sent as promised: whoever waits for the body answers nothing.
+    // The body never arrives: a server that waits for it sends no response.
     let web = Web::open(&["--http-request-timeout-ms=600000", "--http-min-body-bytes-per-second=1"]).await;
     let bogus = head(8_000_000).replace("Content-Type", "Mcp-Session-Id: mcp_none\r\nContent-Type");
     let mut stranger = sent(&web, bogus.as_bytes()).await;
     assert_eq!(answered(&mut stranger).await, "HTTP/1.1 404");
-    // Who sends it all is told the same, and not cut off in the middle.
+    // A client that sends it all gets the same response, without being cut off.
     let whole = web.post(&eval(1, &"1 ".repeat(1_000_000))).header("mcp-session-id", "mcp_none");
     assert_eq!(status(whole).await, 404);
 
@@ -201,23 +201,23 @@ async fn bodies_share_memory_and_count_as_what_they_become() {
         let call = message(1, "tools/call", json!({"name": "lisp_eval", "arguments": arguments}));
         web.post(&call).header("mcp-session-id", &session)
     };
-    // As text 3.5 kB, and as long 3.5 kB of text; parsed the first takes hundreds.
+    // Both are 3.5 kB of text; parsed, the first takes hundreds of kB.
     assert_eq!(status(call(json!(vec![json!({"": 0}); 500]))).await, 413);
     assert_eq!(status(call(json!("x".repeat(3500)))).await, 200);
 
-    // Somebody sends most of what there is and then nothing.
+    // A client sends most of the available memory and then nothing.
     let mut large = sent(&web, head(200_000).as_bytes()).await;
     large.write_all(&vec![b' '; 120_000]).await.unwrap();
     let row = "x".repeat(60_000);
     let refused = loop {
         let answer = call(json!(row)).send().await.unwrap();
-        // Until the server has read what was sent.
+        // Repeated until the server has read what was sent.
         if answer.status() != 200 {
             break answer;
         }
     };
     assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"1".parse().unwrap()));
-    // Small messages come through all the while.
+    // Small messages get through all the while.
     assert_eq!(status(web.post(&eval(2, "(+ 1 2)")).header("mcp-session-id", &session)).await, 200);
     drop(large);
     let again = async { while status(call(json!(row))).await != 200 {} };
@@ -227,7 +227,7 @@ async fn bodies_share_memory_and_count_as_what_they_become() {
 const ADA: &str = "ada's token, which is long enough.";
 const BOB: &str = "bob's token, which is long enough.";
 
-/// A file with the tokens of two clients.
+/// Returns the path of a file with the tokens of two clients.
 fn tokens(folder: &tempfile::TempDir) -> String {
     use sha2::Digest;
     let row = |name: &str, token: &str| {
@@ -250,7 +250,7 @@ async fn bodies_of_one_client_leave_memory_to_the_next() {
         let call = message(1, "tools/call", json!({"name": "lisp_eval", "arguments": arguments}));
         crate::http::modern(&web, &call).bearer_auth(token)
     };
-    // Ada sends as much as she gets and then nothing.
+    // Ada sends as much as her share allows, and then nothing.
     let mut held = Vec::new();
     while status(call(ADA)).await == 200 {
         let head = head(200_000).replace(
@@ -295,7 +295,7 @@ async fn clients_see_their_own_calls_only() {
         let stats: Value = serde_json::from_str(&ask(bob, json!({"op": "stats"})).await).unwrap();
         let stats = &stats["result"]["structuredContent"];
         assert_eq!((&stats["ring_count"], &stats["window"]["calls"]), (&json!(bob_sees), &json!(bob_sees)));
-        // By its id it is found neither in memory nor in the folder of traces.
+        // The call is found by its id neither in memory nor in the trace folder.
         let hers = ask(bob, json!({"op": "get", "request_id": "7"})).await;
         assert_eq!(hers.contains("of ada"), bob_sees == 2, "{hers}");
         assert!(ask(ada, json!({"op": "get", "request_id": "7"})).await.contains("of ada"));

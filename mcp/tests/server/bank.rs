@@ -1,4 +1,4 @@
-//! An upstream server with an account: reading it is free, paying out of it needs a person.
+//! An upstream server with an account: reading is free, paying needs approval.
 
 use crate::settings;
 use futures_util::FutureExt;
@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Remembers what was paid, and which trace it was told of.
+/// Bank that records payments and received traces.
 #[derive(Default)]
 pub struct Bank {
     paid: Mutex<Vec<i64>>,
     traces: Mutex<Vec<Option<String>>>,
-    /// Calls of `wait`, which are answered once it is open.
+    /// Gate that calls of `wait` pass once it is open.
     gate: Gate,
 }
 
@@ -41,7 +41,7 @@ impl Bank {
         paid
     }
 
-    /// Waits until so many calls wait.
+    /// Waits until this many calls are waiting.
     pub async fn have_waiting(&self, count: usize) {
         let all_wait = async {
             while self.gate.waiting.load(Ordering::SeqCst) < count {
@@ -51,7 +51,7 @@ impl Bank {
         tokio::time::timeout(Duration::from_secs(120), all_wait).await.expect("calls that wait");
     }
 
-    /// Answers all that wait.
+    /// Answers all waiting calls.
     pub fn open(&self) {
         self.gate.open.add_permits(Semaphore::MAX_PERMITS / 2);
     }
@@ -112,18 +112,18 @@ impl Client for Bank {
     }
 }
 
-/// A server before a bank whose writes need approval.
+/// Creates a server with a bank whose writes need approval.
 pub fn server_with_bank(flags: &[&str]) -> (Server, Arc<Bank>) {
     server_with(About { approval: Approval::Writes, ..About::default() }, flags)
 }
 
-/// A server before a bank of which this is known.
+/// Creates a server with a bank configured by `about`.
 pub fn server_with(about: About, flags: &[&str]) -> (Server, Arc<Bank>) {
     let bank = Arc::new(Bank::default());
     let client: Arc<dyn Client> = bank.clone();
     let clients = [("bank".to_string(), about, client)];
     let mut options = Options::default();
-    // A loaded machine may be slow.
+    // Loaded machines may be slow.
     options.limits.call_timeout = Duration::from_secs(120);
     let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), options).unwrap();
     let settings = settings(flags);
@@ -133,7 +133,7 @@ pub fn server_with(about: About, flags: &[&str]) -> (Server, Arc<Bank>) {
     (Server::new(host, &settings, sessions, Build::default()).unwrap(), bank)
 }
 
-/// A call of the bank, as a program writes it.
+/// Returns a program's call that pays.
 pub fn pay(eur: i64) -> String {
     format!(r#"(tool/call {{:server "bank" :tool "pay" :args {{:eur {eur}}}}})"#)
 }

@@ -60,7 +60,7 @@ async fn a_hundred_calls_at_once_are_all_answered() {
 #[tokio::test]
 async fn who_waits_for_a_place_as_long_as_its_program_may_run_is_told_so() {
     let mut pipe = Pipe::to(&server(&["--program-timeout-ms=300", "--max-concurrent-calls=1"]));
-    // One owner's programs begin in the order in which they came.
+    // Programs of one owner begin in order of arrival.
     for n in 0..6 {
         pipe.eval(n, ENDLESS).await;
     }
@@ -78,7 +78,7 @@ async fn one_of_two_calls_is_cancelled_and_never_answered() {
     pipe.eval("stays", ENDLESS).await;
     pipe.eval("goes", ENDLESS).await;
     pipe.notify("notifications/cancelled", json!({"requestId": "goes", "reason": "changed my mind"})).await;
-    // Its permit comes back as soon as it has stopped.
+    // The permit is released as soon as the program has stopped.
     loop {
         pipe.eval("next", "(+ 1 2)").await;
         let answer = pipe.next().await.unwrap();

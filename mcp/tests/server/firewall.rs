@@ -1,4 +1,4 @@
-//! What clients of models are told of firewalled values: nothing, whatever a program or a question does with them.
+//! Firewalled values never reach clients, whatever a program or an approval does with them.
 
 use crate::bank::server_with_bank;
 use crate::pipe::{Pipe, text};
@@ -29,12 +29,12 @@ async fn a_schema_that_does_not_fit_quotes_no_firewalled_value() {
     let told = pipe.ask(1, "tools/call", eval("(:_mail data/u)", Some(pattern))).await;
     assert!(text(&told).contains("a firewalled part of the value does not fit the schema"), "{told}");
     assert_untold(&told);
-    // The rest is told as ever.
+    // Other values appear as usual.
     let named = json!({"type": "object", "properties": {"name": {"type": "integer"}}});
     let told = pipe.ask(2, "tools/call", eval("data/u", Some(named))).await;
     assert!(text(&told).contains("return.name: expected an integer, got a string"), "{told}");
     assert_untold(&told);
-    // And what fits is not what is shown.
+    // Matching the schema does not reveal the value either.
     let fits = json!({"type": "string", "pattern": "^ada"});
     let told = pipe.ask(3, "tools/call", eval("(:_mail data/u)", Some(fits))).await;
     assert_eq!(told["result"]["isError"], false, "{told}");
@@ -56,13 +56,13 @@ async fn names_of_a_call_cannot_be_firewalled() {
         assert!(told["result"]["isError"] == true && text(&told).contains("cannot be firewalled"), "{told}");
         assert_untold(&told);
     }
-    // Arguments may be.
+    // Arguments may be firewalled.
     let call = r#"(:ok (tool/call {:server "bank" :tool "balance" :args (:_args data/u)}))"#;
     let told = pipe.ask(9, "tools/call", eval(call, None)).await;
     assert_eq!(text(&told), "user=> true");
 }
 
-/// A call whose arguments the program hides from whoever is asked.
+/// A call whose arguments the program hides from the person who is asked.
 const BLIND: &str = r#"(let [hide (fn [x] (:_ {:_ x}))]
     (:message (tool/call {:server "bank" :tool "pay" :args {:eur (hide 7)}})))"#;
 

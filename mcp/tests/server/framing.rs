@@ -1,4 +1,4 @@
-//! Messages that are none, too long, twice there; and what still works after them.
+//! Invalid, oversized and duplicate messages, and recovery after them.
 
 use crate::pipe::{ENDLESS, Pipe, text};
 use crate::server;
@@ -81,10 +81,10 @@ async fn an_id_that_is_in_flight_is_refused_and_the_first_goes_on() {
     let again = pipe.ask(1, "ping", json!({})).await;
     assert_eq!(again["error"]["code"], -32600);
     assert!(again["error"]["message"].as_str().unwrap().contains("already in flight"), "{again}");
-    // A text is another id than the number it looks like.
+    // A string id differs from the number it looks like.
     assert_eq!(pipe.ask("1", "ping", json!({})).await, json!({"jsonrpc": "2.0", "id": "1", "result": {}}));
     pipe.notify("notifications/cancelled", json!({"requestId": 1})).await;
-    // All permits are there again: as many programs run as may.
+    // All permits are available again: the maximum number of programs can run.
     for id in 2..5 {
         pipe.eval(id, ENDLESS).await;
     }

@@ -1,4 +1,4 @@
-//! The server over HTTP: who may speak to it, and how it answers.
+//! The server over HTTP: access and responses.
 
 use crate::pipe::ENDLESS;
 use crate::server;
@@ -33,7 +33,7 @@ impl Web {
     }
 
     pub async fn start(server: Server) -> Web {
-        // Other crates made the client able to speak TLS, and it wants to know how; whoever is first tells it.
+        // Other crates compile TLS into the client, which then needs a provider; the first test sets it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -125,7 +125,7 @@ async fn checks_come_in_their_order() {
     let web = Web::with_token(&[]).await;
     let ask = |method: Method, path: &str| web.client.request(method, format!("{}{path}", web.url));
     let status = |request: RequestBuilder| async { request.send().await.unwrap().status().as_u16() };
-    // Neither token nor origin is asked for here.
+    // Neither a token nor an allowed origin is required here.
     assert_eq!(status(ask(Method::GET, "/health").header("origin", "https://evil.example")).await, 200);
     assert_eq!(status(ask(Method::GET, "/ready")).await, 200);
     assert_eq!(status(ask(Method::GET, "/elsewhere").header("host", "evil.example")).await, 404);
@@ -166,7 +166,7 @@ async fn wrong_tokens_are_told_apart_from_none_until_the_sender_is_blocked() {
     assert_eq!(blocked.status(), 429);
     assert!(blocked.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() <= 60);
     assert!(!blocked.headers().contains_key("www-authenticate"));
-    // Neither another wrong one nor none is told anything else by that; a good one is let in.
+    // The block changes nothing for requests without a token; a valid token is accepted.
     assert_eq!(web.post(&hello()).send().await.unwrap().status(), 401);
     assert_eq!(web.post(&hello()).bearer_auth(TOKEN).send().await.unwrap().status(), 200);
 }
@@ -190,7 +190,7 @@ async fn two_users_do_not_see_each_other() {
         web.post(&ping).bearer_auth(token).header("mcp-session-id", session).send()
     };
     assert_eq!(ask(ada, &hers).await.unwrap().status(), 200);
-    // The session of another user is as if it were not there.
+    // Another user's session looks like one that does not exist.
     let (theirs, none) = (ask(bob, &hers).await.unwrap(), ask(bob, "mcp_none").await.unwrap());
     assert_eq!((theirs.status(), none.status()), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));
     assert_eq!(theirs.text().await.unwrap(), none.text().await.unwrap());
@@ -223,7 +223,7 @@ async fn two_users_do_not_see_each_other() {
     );
 }
 
-/// A request that speaks for itself.
+/// Builds a self-contained request.
 pub fn modern(web: &Web, call: &Value) -> RequestBuilder {
     let mut call = call.clone();
     call["params"]["_meta"] = json!({
@@ -263,13 +263,13 @@ async fn requests_that_speak_for_themselves_say_the_same_in_their_headers() {
         assert_eq!(refused.status(), 400);
         assert_eq!(body(refused).await["error"]["code"], -32020);
     }
-    // A name that could not stand in a header is wrapped.
+    // Names that headers cannot carry are encoded.
     let wrapped = web
         .post(&call)
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", "=?base64?dG9vbHMvbGlzdA==?=");
     assert_eq!(wrapped.send().await.unwrap().status(), 200);
-    // Without a word about its revision a request is no such request.
+    // A request without its revision in `_meta` is not self-contained.
     let bare =
         web.post(&list).header("mcp-protocol-version", "2026-07-28").header("mcp-method", "tools/list");
     let bare = bare.send().await.unwrap();

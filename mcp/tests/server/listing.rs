@@ -1,4 +1,4 @@
-//! `tools/list`.
+//! The list of tools, `tools/list`.
 
 use crate::pipe::Pipe;
 use crate::server;

@@ -1,4 +1,4 @@
-//! The server as clients meet it: on pipes, over HTTP, in every revision of the protocol.
+//! The server from the clients' side: over pipes and HTTP, in every revision of the protocol.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod approval;
@@ -24,12 +24,12 @@ use ptc_mcp::protocol::Build;
 use ptc_mcp::{Host, Server, Sessions, Settings};
 use ptc_runtime::Runtime;
 
-/// Settings from flags.
+/// Creates settings from flags.
 fn settings(flags: &[&str]) -> Settings {
     Settings::resolve(flags.iter().copied(), |_| None).unwrap().settings
 }
 
-/// A server without upstream servers.
+/// Creates a server without upstream servers.
 fn server(flags: &[&str]) -> Server {
     let settings = settings(flags);
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();

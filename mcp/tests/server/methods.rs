@@ -1,4 +1,4 @@
-//! The handshake, and the methods beside `tools/…`.
+//! The handshake, and methods other than `tools/…`.
 
 use crate::pipe::{ENDLESS, Pipe, text};
 use crate::server;
@@ -69,7 +69,7 @@ async fn exit_stops_reading_at_once_and_lets_calls_end() {
     let exit = json!({"jsonrpc": "2.0", "method": "exit"});
     let late = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
     pipe.eval(1, ENDLESS).await;
-    // In one piece, so that the server has read what it must not serve.
+    // In one write, so that the server has read the message that it must not serve.
     pipe.raw(format!("{exit}\n{late}\n").as_bytes()).await;
     let said = pipe.rest().await;
     assert_eq!(said.iter().map(|answer| &answer["id"]).collect::<Vec<_>>(), [&json!(1)]);

@@ -1,4 +1,4 @@
-//! Requests that speak for themselves: revision 2026-07-28, beside a handshake of an older one.
+//! Self-contained requests of revision 2026-07-28, next to the handshake of an older one.
 
 use crate::pipe::Pipe;
 use crate::server;

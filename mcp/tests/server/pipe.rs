@@ -1,4 +1,4 @@
-//! A client on a pair of pipes that says exactly what a test says.
+//! A test client over a pair of pipes that sends exactly the given messages.
 
 use ptc_mcp::Server;
 use ptc_mcp::sessions::Owner;
@@ -13,7 +13,7 @@ pub struct Pipe {
     serving: JoinHandle<()>,
 }
 
-/// A program that computes until it is stopped.
+/// Program that computes until it is stopped.
 pub const ENDLESS: &str = "(loop [n 0] (recur (inc n)))";
 
 impl Pipe {
@@ -53,7 +53,7 @@ impl Pipe {
         self.request(id, "tools/call", params).await;
     }
 
-    /// The next answer; None at the end.
+    /// Returns the next message; None at the end.
     pub async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = tokio::time::timeout(Duration::from_secs(120), self.output.read_line(&mut line)).await;
@@ -63,19 +63,19 @@ impl Pipe {
         }
     }
 
-    /// The answer to a request that is asked now.
+    /// Sends a request and returns the next message.
     pub async fn ask(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
         self.request(id, method, params).await;
         self.next().await.expect("an answer")
     }
 
-    /// No further message comes; gives what the server still says.
+    /// Closes the input; returns the server's remaining messages.
     pub async fn hang_up(mut self) -> Vec<Value> {
         self.input.take().unwrap().shutdown().await.unwrap();
         self.rest().await
     }
 
-    /// What the server says until it ends by itself.
+    /// Returns the server's messages until it ends by itself.
     pub async fn rest(mut self) -> Vec<Value> {
         let mut said = Vec::new();
         while let Some(message) = self.next().await {
@@ -86,7 +86,7 @@ impl Pipe {
     }
 }
 
-/// The text of a result of `tools/call`.
+/// Returns the text of a `tools/call` result.
 pub fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"))
 }

@@ -1,4 +1,4 @@
-//! What a client hears of its calls before they are answered, if it wants to.
+//! Messages about a call before its reply: progress and log.
 
 use crate::bank::server_with_bank;
 use crate::pipe::{ENDLESS, Pipe, text};
@@ -80,7 +80,7 @@ async fn log_messages_are_for_who_asks_where_the_server_offers_them() {
     let mut pipe = Pipe::to(&loud);
     let hello = pipe.ask(1, "initialize", json!({"protocolVersion": "2025-11-25"})).await;
     assert_eq!(hello["result"]["capabilities"]["logging"], json!({}));
-    // Nobody asked yet.
+    // Log messages have not been requested yet.
     assert_eq!(pipe.ask(2, "tools/call", eval("(+ 1 2)", json!({}))).await["id"], 2);
     assert_eq!(pipe.ask(3, "logging/setLevel", json!({"level": "loud"})).await["error"]["code"], -32602);
     assert_eq!(pipe.ask(4, "logging/setLevel", json!({"level": "info"})).await["result"], json!({}));
@@ -95,7 +95,7 @@ async fn log_messages_are_for_who_asks_where_the_server_offers_them() {
     );
     assert!(!told.to_string().contains("secret"));
     assert_eq!(pipe.next().await.unwrap()["id"], 5);
-    // Only what is important enough.
+    // Only messages of the requested level or above are sent.
     pipe.ask(6, "logging/setLevel", json!({"level": "warning"})).await;
     assert_eq!(pipe.ask(7, "tools/call", eval("1", json!({}))).await["id"], 7);
     let told = pipe.ask(8, "tools/call", eval("(fail 1)", json!({}))).await;

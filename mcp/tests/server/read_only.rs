@@ -1,4 +1,4 @@
-//! `--aggregator-read-only`: clients are told that programs change nothing, and nothing is sent that might.
+//! `--aggregator-read-only`: hints say that programs change nothing, and calls that may write are never sent.
 
 use crate::bank::{Bank, pay, server_with};
 use crate::pipe::Pipe;
@@ -27,7 +27,7 @@ async fn what_writes_is_refused_and_nothing_is_sent() {
     let told = run(&server, &pay(5)).await;
     assert!(told.contains("tool 'bank.pay' writes, and this run may only read"), "{told}");
     assert_eq!((bank.paid(), bank.traces().len()), (vec![], 1));
-    // Nor in a session.
+    // Programs in sessions cannot write either.
     let mut pipe = Pipe::to(&server);
     let call = |tool: &str, arguments: Value| json!({"name": tool, "arguments": arguments});
     let started = pipe.ask(1, "tools/call", call("lisp_session_start", json!({}))).await;
@@ -44,7 +44,7 @@ async fn a_server_is_not_believed_about_itself() {
     let told = run(&server, BALANCE).await;
     assert!(told.contains("claims to only read") && told.contains("trust_annotations"), "{told}");
     assert!(bank.traces().is_empty());
-    // Without the flag nobody asks.
+    // Without the flag, reads are not checked.
     let (server, _) = server_with(About::default(), &[]);
     assert_eq!(run(&server, BALANCE).await, "user=> 100");
 }

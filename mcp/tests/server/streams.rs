@@ -1,4 +1,4 @@
-//! Streams of events: of calls that tell something before they are answered, and of sessions.
+//! Event streams: of calls with messages before their reply, and of sessions.
 
 use crate::bank::{pay, server_with_bank};
 use crate::http::{Web, hello, message};
@@ -9,7 +9,7 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The events of a response, one by one.
+/// Reader of a response's events.
 struct Events {
     response: Response,
     read: String,
@@ -66,7 +66,7 @@ async fn progress_comes_before_the_answer_on_one_stream() {
     }
     assert_eq!(last["result"]["content"][0]["text"], "user=> 3");
     assert_eq!(events.next().await, None);
-    // Who cannot read a stream gets the answer alone.
+    // A client that cannot read streams gets only the reply.
     let plain = web.post(&call).header("mcp-session-id", &session).header("accept", "application/json");
     assert_eq!(plain.send().await.unwrap().headers()["content-type"], "application/json");
 }
@@ -110,7 +110,7 @@ async fn a_session_has_a_stream_that_ends_with_it() {
     assert_eq!(get().send().await.unwrap().status(), 405);
     assert_eq!(get().header("mcp-session-id", "mcp_none").send().await.unwrap().status(), 404);
     let mut events = Events::of(get().header("mcp-session-id", &session)).await;
-    // Not without number.
+    // The number of streams is limited.
     let mut more = Vec::new();
     for _ in 0..3 {
         more.push(Events::of(get().header("mcp-session-id", &session)).await);

@@ -1,4 +1,4 @@
-//! HTTPS: certificates, and what becomes of who does not agree on keys.
+//! HTTPS: certificates, and clients that fail the TLS handshake.
 
 use crate::server;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Writes a certificate for the loopback, and gives it as PEM.
+/// Writes a certificate for localhost, and returns it as PEM.
 fn certify(folder: &Path) -> String {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_string()]).unwrap();
     std::fs::write(folder.join("cert.pem"), cert.pem()).unwrap();
@@ -38,7 +38,7 @@ async fn calls_go_through_tls_and_nobody_waits_for_who_says_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let serving = tokio::spawn(ptc_mcp::http::serve(server(&flags), listener, std::future::pending()));
-    // Some only connect, some speak plain HTTP.
+    // Some clients only connect, others speak plain HTTP.
     let mut silent = Vec::new();
     for _ in 0..20 {
         silent.push(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
@@ -80,7 +80,7 @@ async fn a_certificate_that_cannot_be_used_stops_the_start() {
     certify(folder.path());
     std::fs::write(folder.path().join("cert.pem"), "").unwrap();
     assert!(start().await.unwrap_err().contains("there is no certificate in it"));
-    // A key of another certificate.
+    // The key of another certificate.
     certify(folder.path());
     let other = tempfile::tempdir().unwrap();
     certify(other.path());

@@ -2,7 +2,9 @@
 
 use crate::pipe::{ENDLESS, Pipe};
 use crate::server;
-use ptc_mcp::Server;
+use ptc_mcp::protocol::Build;
+use ptc_mcp::{Host, Server, Sessions};
+use ptc_runtime::{Prelude, PreludeStore, Runtime};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -11,7 +13,7 @@ fn traced(folder: &Path, more: &[&str]) -> Server {
     server(&[&["--trace-dir", &dir], more].concat())
 }
 
-/// Names and lines of all traces, by the ids of their requests.
+/// Returns the names and lines of all traces, sorted by request id.
 fn files(server: &Server, folder: &Path) -> Vec<(String, Vec<Value>)> {
     server.traces().unwrap().flush();
     let mut files: Vec<(String, Vec<Value>)> = std::fs::read_dir(folder.join("traces"))
@@ -52,6 +54,77 @@ async fn every_call_is_a_file_named_by_its_end() {
     );
     assert_eq!((&stop["status"], &stop["prints"]), (&json!("ok"), &json!({"count": 1, "first": "hi"})));
     assert_eq!(files[1].1.last().unwrap()["reason"], "fail");
+}
+
+/// A traced server with these preludes, whose sessions have a store with one more.
+fn with_preludes(folder: &Path, sources: &[&str]) -> (Server, Vec<Prelude>) {
+    let dir = folder.join("traces").display().to_string();
+    let settings = crate::settings(&["--sessions", "--trace-dir", &dir]);
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let preludes: Vec<Prelude> =
+        sources.iter().map(|source| Prelude::compile(&runtime, source).unwrap()).collect();
+    let host = preludes
+        .iter()
+        .fold(Host::new(&runtime, &settings, None), |host, prelude| host.prelude(prelude).unwrap());
+    let store = PreludeStore::new(&runtime);
+    store.write("paged", "(ns paged) (def size 1)", json!({})).unwrap();
+    store.write("paged", "(ns paged) (def size 2)", json!({})).unwrap();
+    let sessions = Sessions::builder(&host, &settings).store(&store).open().unwrap();
+    (Server::new(host, &settings, Some(sessions), Build::default()).unwrap(), preludes)
+}
+
+#[tokio::test]
+async fn a_trace_names_the_preludes_that_the_call_had() {
+    let told = async |sources: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let (server, preludes) = with_preludes(folder.path(), sources);
+        let mut pipe = Pipe::to(&server);
+        pipe.eval("a", "(crm/find 1)").await;
+        pipe.next().await;
+        let start = files(&server, folder.path()).remove(0).1.remove(0);
+        (start["preludes"].clone(), preludes)
+    };
+    let crm = "(ns crm) (defn find [id] id)";
+    let (seen, preludes) = told(&[crm, "(ns shop) (def rate 19)"]).await;
+    let wanted: Vec<Value> = preludes
+        .iter()
+        .map(|prelude| {
+            json!({
+                "source_hash": prelude.source_hash(), "artifact_hash": prelude.artifact_hash(),
+                "interface_hash": prelude.interface_hash(), "namespaces": [prelude.namespaces()[0].name],
+            })
+        })
+        .collect();
+    assert_eq!(seen, json!(wanted));
+    // Another body is another prelude, and a server without one says nothing.
+    let (other, _) = told(&["(ns crm) (defn find [id] [id])", "(ns shop) (def rate 19)"]).await;
+    assert_ne!(other[0]["source_hash"], seen[0]["source_hash"]);
+    assert_ne!(other[0]["artifact_hash"], seen[0]["artifact_hash"]);
+    assert_eq!((&other[0]["interface_hash"], &other[1]), (&seen[0]["interface_hash"], &seen[1]));
+    assert_eq!(told(&[]).await.0, Value::Null);
+}
+
+#[tokio::test]
+async fn a_trace_of_a_session_names_its_stored_preludes_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _) = with_preludes(folder.path(), &["(ns crm) (defn find [id] id)"]);
+    let mut pipe = Pipe::to(&server);
+    let start = json!({"name": "lisp_session_start", "arguments": {"preludes": ["paged@1"]}});
+    let started = pipe.ask("a", "tools/call", start).await;
+    let started: Value = serde_json::from_str(crate::pipe::text(&started)).unwrap();
+    for (id, program) in [("b", "(crm/find paged/size)"), ("c", "(+ 1 nil)")] {
+        let args = json!({"session_id": started["session_id"], "program": program});
+        pipe.ask(id, "tools/call", json!({"name": "lisp_session_eval", "arguments": args})).await;
+    }
+    let files = files(&server, folder.path());
+    for (name, lines) in &files[1..] {
+        let refs = &lines.last().unwrap()["session"]["prelude_refs"];
+        assert_eq!(refs, &started["prelude_refs"], "{name}: {lines:?}");
+        assert_eq!((&refs[0]["id"], &refs[0]["version"]), (&json!("paged"), &json!(1)));
+        assert_eq!(refs[0]["checksum"].as_str().unwrap().len(), 64);
+        assert_eq!(lines[0]["preludes"][0]["namespaces"], json!(["crm"]));
+    }
+    assert_eq!(files.len(), 3);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Programs that wait hold no place, and those that compute for long give theirs up now and then.
+//! Waiting programs hold no slot, and long-running ones yield theirs regularly.
 
 use crate::bank::{Bank, server_with};
 use crate::pipe::{ENDLESS, Pipe, text};
@@ -16,7 +16,7 @@ fn bank(flags: &[&str]) -> (Server, Arc<Bank>) {
     )
 }
 
-/// A program that calls a server which answers when the test says so.
+/// Returns a program that calls a server, which replies when the test says so.
 fn waits(n: usize) -> String {
     format!(r#"(:waited (:value (tool/call {{:server "bank" :tool "wait" :args {{:eur {n}}}}})))"#)
 }
@@ -110,7 +110,7 @@ async fn programs_that_are_open_have_a_limit() {
 async fn data_that_came_with_a_call_counts_while_it_waits() {
     let (server, bank) = bank(&["--max-all-programs-bytes=30000000", "--program-memory-limit-bytes=5000000"]);
     let mut pipe = Pipe::to(&server);
-    // Half a megabyte as text, and many times that once it is parsed.
+    // Half a megabyte as text, and many times that after parsing.
     let rows = serde_json::json!(vec![serde_json::json!({"": 0}); 6_000]);
     let call = |n: usize| {
         let program = format!("[(count data/rows) {}]", waits(n));
@@ -147,7 +147,7 @@ async fn one_owner_takes_neither_places_nor_the_line_from_others() {
     let mut other = Pipe::of(&server, Owner::new("other"));
     other.eval(1, "(+ 1 2)").await;
     assert_eq!(text(&other.next().await.unwrap()), "user=> 3");
-    // There is a place for whoever has none, so nobody had to leave the line.
+    // Owners without a slot get an extra one, so no program had to leave the queue.
     greedy.eval(6, "1").await;
     assert!(text(&greedy.next().await.unwrap()).starts_with("busy: "), "its own line is full");
 }
@@ -161,12 +161,12 @@ async fn all_programs_share_one_account_of_memory() {
         pipe.eval(n, &holding(n)).await;
         bank.have_waiting(n).await;
     }
-    // Three hold 1.6 MB each while they wait, which leaves less than a fourth may come to need.
+    // Three waiting programs hold 1.6 MB each, which leaves less than a fourth may need.
     pipe.eval(4, "(+ 1 2)").await;
     let refused = pipe.next().await.unwrap();
     assert_eq!(refused["id"], 4);
     assert!(text(&refused).contains("the memory for all programs together is used up"), "{refused}");
-    // The others know nothing of it, and what they held is free again.
+    // The others are unaffected, and cancelled ones free their memory.
     pipe.notify("notifications/cancelled", serde_json::json!({"requestId": 1})).await;
     pipe.notify("notifications/cancelled", serde_json::json!({"requestId": 2})).await;
     bank.open();

@@ -1,4 +1,4 @@
-//! A program is kept whole or not at all, and the reply says which.
+//! A program is committed as a whole or not at all, and the reply says which.
 
 use crate::world::{World, debug, refused, slim, structured};
 use ptc_mcp::Reason;
@@ -52,7 +52,7 @@ fn an_error_keeps_nothing() {
     assert_eq!(debug(&failures[0].0)["prints"], json!(["9"]));
     assert_eq!(world.value(&id, "[n *1]"), "[1 #'n]");
     assert_eq!(world.view(&id, "prints")["prints"], json!([]));
-    // Turns are what was kept, attempts what was tried.
+    // Turns count commits, attempts count programs.
     let overview = world.inspect(json!({"session_id": id}));
     assert_eq!((&overview["session"]["turn"], &overview["attempts"]), (&json!(2), &json!(8)));
 }
@@ -111,7 +111,7 @@ fn a_schema_is_checked_before_anything_is_kept() {
     let payload = world.eval_args(args);
     assert_eq!(debug(&payload)["validated"], json!({"n": 4}));
     assert_eq!(world.value(&id, "a"), "1");
-    // Data is of one program.
+    // Data belongs to one program only.
     assert!(world.eval(&id, "data/k").message.contains("data/k"));
 }
 

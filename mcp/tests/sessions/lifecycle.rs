@@ -1,4 +1,4 @@
-//! How sessions end, and what is told of those that did.
+//! Ends of sessions, and requests for ended ones.
 
 use crate::world::{World, debug, object, refused, slim, text};
 use ptc_mcp::Reason;
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::SystemTime;
 
 const MINUTE: u64 = 60_000;
-/// Goes on until somebody stops it.
+/// Program that runs until it is stopped.
 const ENDLESS: &str = "(loop [i 0] (recur (inc i)))";
 
 #[test]
@@ -100,7 +100,7 @@ fn close_before_a_reserved_program_runs() {
     refused(&reserved.eval(&Cancel::new()), Reason::SessionClosed);
 }
 
-/// An attempt is counted when a program begins.
+/// Waits until a program runs: an attempt is counted when it begins.
 fn wait_until_it_runs(world: &World, id: &str) {
     while world.inspect(json!({"session_id": id}))["attempts"] == 0 {
         thread::yield_now();
@@ -117,7 +117,7 @@ fn one_program_at_a_time() {
     let second = world.eval(&id, "1");
     assert!(refused(&second, Reason::SessionBusy).contains("wait"));
     assert!(slim(&second).starts_with("session_busy: "));
-    // What was committed last can be looked at, and not be changed.
+    // The last committed state can be inspected, but not changed.
     assert_eq!(world.view(&id, "memory")["bindings"][0]["preview"], "1");
     assert_eq!(world.list()["sessions"][0]["eval_status"], "running");
     assert_eq!(world.forget(json!({"session_id": id, "clear": ["memory"]}))["reason"], "session_busy");
@@ -236,7 +236,7 @@ fn a_cancelled_program_leaves_the_session_as_it_was() {
 
 #[test]
 fn a_server_that_fails_in_the_middle_keeps_the_session() {
-    // The clock is looked at when a program begins, and again when it is kept.
+    // The clock is read when a program begins, and again when it is committed.
     let left = Arc::new(AtomicUsize::new(0));
     let armed = left.clone();
     let clock = move || {

@@ -1,4 +1,4 @@
-//! How much a session may keep.
+//! Limits on the contents of a session.
 
 use crate::world::{World, debug, refused, structured};
 use ptc_mcp::{Payload, Reason, Settings};
@@ -39,7 +39,7 @@ fn one_definition_that_is_too_large() {
     let id = world.begin();
     let detail = breach(&world.eval(&id, "(def small 1) (def wide (vec (range 1000 1200)))"));
     assert_eq!((&detail["field"], &detail["name"]), (&json!("binding"), &json!("wide")));
-    // A vector of 200 integers of 5 bytes each, behind 6 and 1 bytes.
+    // A vector of 200 integers of 5 bytes each, after headers of 6 and 1 bytes.
     assert_eq!((&detail["actual"], &detail["max"]), (&json!(1007), &json!(500)));
 }
 

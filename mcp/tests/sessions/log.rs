@@ -1,4 +1,4 @@
-//! The log of turns.
+//! Log of turns.
 
 use crate::world::{World, logged};
 use ptc_mcp::Settings;
@@ -70,7 +70,7 @@ fn logs_are_for_their_user_only() {
     first.value(&first.begin(), "1");
     assert_eq!(lines(&first, &made).len(), 1);
     assert_eq!((mode(&made), mode(&folder.path().join("of"))), (0o700, 0o700));
-    // A folder that was there is as it was.
+    // The mode of an existing folder is not changed.
     let shared = folder.path().join("shared");
     std::fs::create_dir(&shared).unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions without a transport: what the tools answer, what is kept, and for whom.
+//! Sessions without a transport: answers of the tools, and what is kept for which owner.
 #![allow(missing_docs)]
 
 mod commits;

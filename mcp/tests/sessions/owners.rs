@@ -1,4 +1,4 @@
-//! Nobody learns anything of somebody else's sessions.
+//! Sessions reveal nothing to other owners.
 
 use crate::world::{World, object};
 use ptc_mcp::sessions::Owner;
@@ -9,7 +9,7 @@ use ptc_mcp::{Payload, Profile};
 use ptc_runtime::Cancel;
 use serde_json::{Value, json};
 
-/// Every tool that takes an id, as somebody else would call it.
+/// Calls every tool that takes a session id, as this owner.
 fn asked(world: &World, owner: &Owner, id: &str) -> Vec<Payload> {
     let args = |more: Value| {
         let mut args = object(more);
@@ -48,7 +48,7 @@ fn the_session_of_another_owner_is_like_none() {
         }
     }
     assert_eq!(session_list::answer(&world.sessions, &other, object(json!({}))).answer.unwrap()["count"], 0);
-    // It is untouched.
+    // The session is untouched.
     assert_eq!(world.value(&live, "n"), "42");
     assert_eq!(world.list()["sessions"][0]["turn"], 2);
 }

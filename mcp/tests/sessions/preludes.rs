@@ -87,15 +87,24 @@ fn preludes_are_written_by_who_may() {
     let (reader, _) = started(&world, json!({}));
     assert!(world.eval(&reader, "(prelude/list)").is_error());
     let (writer, _) = started(&world, json!({"mode": "write_capable", "preludes": ["quiet"]}));
-    let write = "(prelude/write {:id \"made\" :source \"(ns made) (def x 41)\" :metadata {}})";
+    let write = "(prelude/write {:id \"made\" :source \"(ns made) (def x 41)\" :metadata {:reason \"why\" :token \"s3cret-77\"}})";
     let status = world.value(&writer, &format!("(get {write} \"status\")"));
     assert_eq!(status, "\"ok\"");
     assert_eq!(world.value(&writer, "(inc quiet/x)"), "2");
     let (next, _) = started(&world, json!({"preludes": ["made"]}));
     assert_eq!(world.value(&next, "(inc made/x)"), "42");
-    // The record of the call names the tool and does not hold the source.
+    // The record of the call names the tool but does not contain the source.
     let calls = world.view(&writer, "tool_calls")["tool_calls"].clone();
     assert_eq!((&calls[0]["tool"], &calls[0]["status"]), (&json!("prelude_store_write"), &json!("ok")));
+    let told = calls.to_string();
+    assert!(!told.contains("def x 41") && !told.contains("s3cret-77") && told.contains("why"), "{calls}");
+    // Nor do the records of what is read, with all that was kept.
+    assert_eq!(world.value(&writer, "(prelude/source \"made\")"), "\"(ns made) (def x 41)\"");
+    assert_eq!(world.value(&writer, "(:metadata (prelude/read \"made\"))"), "{\"reason\" \"why\"}");
+    let calls = world.view(&writer, "tool_calls")["tool_calls"].clone();
+    let names: Vec<&str> =
+        calls.as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
+    assert_eq!(names, ["prelude_store_write", "prelude_store_read", "prelude_store_read"]);
     assert!(!calls.to_string().contains("def x 41"), "{calls}");
     let forgot = world.forget(json!({"session_id": writer, "clear": ["tool_calls"]}));
     assert_eq!(forgot["usage"]["tool_call_entries"], 0);

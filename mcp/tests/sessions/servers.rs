@@ -1,4 +1,4 @@
-//! Programs of sessions that call servers.
+//! Programs in sessions that call servers.
 
 use crate::world::{World, debug, logged, object, refused, slim};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CANARY: &str = "canary-3f9c1a77e2";
 
-/// Echoes a secret, fails or waits for ever.
+/// A server that echoes a secret, fails or never replies.
 #[derive(Default)]
 struct Shop {
     asked: AtomicUsize,
@@ -150,7 +150,7 @@ fn secrets_are_nowhere() {
         let path = file.unwrap().path();
         let bytes = if path.is_dir() { Vec::new() } else { std::fs::read(path).unwrap() };
         assert!(!holds(&bytes, CANARY.as_bytes()));
-        // The machine of a session stands in its file in this form.
+        // A session's file contains its machine in this form.
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let machine = text.split("\"machine\":\"").nth(1).and_then(|rest| rest.split('"').next());
         if let Some(machine) = machine {

@@ -1,4 +1,4 @@
-//! The tools of sessions, one by one.
+//! Tools of sessions, one by one.
 
 use crate::world::{World, text};
 use ptc_mcp::tools::session_list;

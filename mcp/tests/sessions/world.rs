@@ -1,4 +1,4 @@
-//! Sessions with a clock that only moves when it is told to.
+//! Sessions with a clock that the test controls.
 
 use ptc_mcp::sessions::{Owner, SessionsBuilder};
 use ptc_mcp::tools::{
@@ -54,7 +54,7 @@ impl World {
         whole(&session_start::answer(&self.sessions, &self.me, object(args)))
     }
 
-    /// The id of a new session.
+    /// Starts a session and returns its id.
     pub fn begin(&self) -> String {
         let started = self.start(json!({}));
         assert_eq!(started["status"], "ok", "{started}");
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// What a program gives, which has to end well.
+    /// Returns the value of a program, which must succeed.
     pub fn value(&self, id: &str, program: &str) -> String {
         let payload = self.eval(id, program);
         assert_eq!(payload.reason, None, "{program}: {}", payload.message);
@@ -111,7 +111,7 @@ pub fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The answer of a tool that runs no program; it is the same in every profile.
+/// Returns the answer of a tool that runs no program; asserts that it is identical in every profile.
 pub fn whole(payload: &Payload) -> Value {
     let replies = Profile::ALL.map(|profile| payload.reply(profile));
     for reply in &replies {
@@ -123,7 +123,7 @@ pub fn whole(payload: &Payload) -> Value {
     Value::Object(replies[0].structured.clone().unwrap())
 }
 
-/// A payload as the full view shows it.
+/// Returns a payload as the debug profile shows it.
 pub fn debug(payload: &Payload) -> Value {
     Value::Object(payload.reply(Profile::Debug).structured.unwrap())
 }
@@ -147,7 +147,7 @@ pub fn refused(payload: &Payload, reason: Reason) -> String {
     payload.message.clone()
 }
 
-/// The lines of all files in a folder.
+/// Returns the lines of all files in a folder.
 pub fn logged(folder: &std::path::Path) -> Vec<Value> {
     let files =
         std::fs::read_dir(folder).unwrap().map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());

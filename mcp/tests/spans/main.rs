@@ -1,4 +1,4 @@
-//! What a collector of OpenTelemetry gets to see of calls. A process has one log, so one test has it.
+//! Spans that an OpenTelemetry collector receives. A process can have only one log, so there is only one test of it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "../server/bank.rs"]
@@ -27,7 +27,7 @@ fn settings(flags: &[&str]) -> Settings {
     Settings::resolve(flags.iter().copied(), |_| None).unwrap().settings
 }
 
-/// Keeps what it is sent.
+/// Collector that keeps all batches.
 #[derive(Clone, Default)]
 struct Collector {
     batches: Arc<Mutex<Vec<Bytes>>>,
@@ -46,7 +46,7 @@ impl Collector {
         (collector, format!("http://{address}/base/"))
     }
 
-    /// All spans so far.
+    /// Returns all spans so far.
     fn spans(&self) -> Vec<Span> {
         let batches = self.batches.lock().unwrap();
         let read = |body: &Bytes| ExportTraceServiceRequest::decode(body.clone()).unwrap();
@@ -92,7 +92,7 @@ async fn calls_are_told_to_a_collector_without_what_was_in_them() {
     let session = &started["result"]["structuredContent"]["session_id"];
     let in_session = json!({"session_id": session, "program": "(def canary-4 1)"});
     pipe.ask(4, "tools/call", call("lisp_session_eval", in_session, json!({}))).await;
-    // Stopping waits for the last batch, which is sent by the threads of this test.
+    // Stopping waits for the last batch, which the threads of this test send.
     tokio::task::spawn_blocking(move || exporter.stop()).await.unwrap();
 
     let spans = collector.spans();
@@ -100,7 +100,7 @@ async fn calls_are_told_to_a_collector_without_what_was_in_them() {
     let calls = named("mcp.call");
     let tools: Vec<_> = calls.iter().map(|span| said(span, "gen_ai.tool.name").unwrap()).collect();
     assert_eq!(tools, ["lisp_eval", "lisp_eval", "lisp_session_start", "lisp_session_eval"]);
-    // The first belongs to the client's trace, and what was done for it is below it.
+    // The first call belongs to the client's trace, and its work is below it.
     let below =
         |span: &Span, above: &Span| span.trace_id == above.trace_id && span.parent_span_id == above.span_id;
     assert_eq!((hex(&calls[0].trace_id), hex(&calls[0].parent_span_id)), (trace.into(), parent.into()));
@@ -112,16 +112,16 @@ async fn calls_are_told_to_a_collector_without_what_was_in_them() {
         (said(asked, "ptc.upstream"), said(asked, "gen_ai.tool.name")),
         (Some("bank"), Some("balance"))
     );
-    // The bank is told of a span that exists.
+    // The bank receives the id of a span that exists.
     let told = bank.traces().remove(0).unwrap();
     assert_eq!(told, format!("00-{trace}-{}-01", hex(&calls[0].span_id)));
-    // How calls ended.
+    // Outcomes of the calls.
     assert_eq!((said(calls[0], "error.type"), said(calls[1], "error.type")), (None, Some("fail")));
     assert_eq!(calls[1].status.as_ref().map(|status| status.code), Some(2));
     let [sessions_started] = named("session.start")[..] else { panic!("{spans:?}") };
     assert!(below(sessions_started, calls[2]));
     assert!(below(named("session.eval")[0], calls[3]) && below(executed[2], named("session.eval")[0]));
-    // Nothing of what went through is there, and the log is as it was.
+    // Payloads are not in the spans, and the log is empty.
     let text = format!("{spans:?}");
     assert!(!text.contains("canary") && !text.contains("471100114711"), "{text}");
     assert!(lines.lock().unwrap().is_empty(), "{lines:?}");

@@ -1,4 +1,4 @@
-//! What is wrong with a call is told before anything is taken or asked.
+//! Invalid calls are refused before anything is reserved or sent.
 
 use crate::world::{READS, World};
 use serde_json::{Value, json};

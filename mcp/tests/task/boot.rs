@@ -1,4 +1,4 @@
-//! What must hold before tasks are offered.
+//! Conditions for offering tasks.
 
 use crate::world::{READS, World, call, planner, settings, with_file};
 use ptc_agent::RunOptions;
@@ -46,7 +46,7 @@ fn flags_that_make_no_sense_are_refused() {
 fn a_planner_needs_a_model() {
     let error = planner(READS, RunOptions::new()).err().unwrap();
     assert_eq!(error, "--agentic needs a model: name one with --agentic-model");
-    // One without a key is a doubt, not a reason to stop.
+    // A model without a key causes a warning, and does not prevent the start.
     let keyless = ptc_model::Registry::default().env(|_| None);
     let doubt =
         planner(READS, RunOptions::new().models(keyless).llm("anthropic:x")).unwrap().doubt().unwrap();
@@ -102,7 +102,7 @@ async fn the_file_says_how_many_turns_and_what_the_model_is_told() {
     assert_eq!((&told["status"], &told["execution"]["turn_count"]), (&json!("ok"), &json!(3)), "{told}");
     let asked = world.asked(0);
     assert!(asked.starts_with("Be brief.\n") && asked.contains("\n\nBe kind."), "{asked}");
-    // A flag wins.
+    // Flags take precedence.
     let world = World::new(
         &[READS, &[&*flag, "--agentic-max-turns=1", "--agentic-retry-turns=0"]],
         [orders.as_str(); 3],

@@ -1,4 +1,4 @@
-//! What a task tells its client of firewalled values: nothing, neither in its answer nor in its trace.
+//! Firewalled values of a task never reach its client, neither in its answer nor in its trace.
 
 use crate::world::{READS, World};
 use serde_json::json;
@@ -22,7 +22,7 @@ async fn answers_failures_previews_and_traces_are_without_firewalled_values() {
         let dir = format!("--trace-dir={}", folder.path().display());
         let flags: &[&str] = &[&dir, "--trace-payloads=full"];
         let program = format!("(let [v {CUSTOMER}] {program})");
-        // One for each turn.
+        // One reply for each turn.
         let world = World::new(&[READS, flags], vec![format!("```clojure\n{program}\n```"); 9]);
         let told = world.task("x").await;
         assert_eq!(told["status"], status, "{told}");

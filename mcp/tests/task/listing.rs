@@ -1,4 +1,4 @@
-//! How the tool is offered.
+//! Listing of the tool.
 
 use crate::pipe::Pipe;
 use crate::world::{READS, Shop, WRITES, World, runtime, settings, upstream};

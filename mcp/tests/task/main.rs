@@ -1,4 +1,4 @@
-//! `lisp_task`: a model that plays its part, servers that do what a test says, and the server between them.
+//! `lisp_task`: a scripted model, scripted servers, and the server between them.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod args;

@@ -1,4 +1,4 @@
-//! What a task took, in its answer, in `lisp_debug` and in traces.
+//! Costs of a task, in its answer, in `lisp_debug` and in traces.
 
 use crate::world::{CANARY, READS, World, call};
 use ptc_model::{LlmResponse, Tokens};
@@ -52,7 +52,7 @@ async fn tokens_are_null_if_one_reply_does_not_have_them() {
     for key in ["prompt_tokens", "completion_tokens", "total_tokens"] {
         assert_eq!((&llm[key], &told["planner"][key]), (&Value::Null, &Value::Null));
     }
-    // Nothing was called, and the model was asked all the same.
+    // There were no calls, but the model was still used.
     assert_eq!(told["ptc_metrics"]["payload_reduction_ratio"], Value::Null);
 }
 

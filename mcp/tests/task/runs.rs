@@ -1,4 +1,4 @@
-//! Tasks that end well, and those that a program gives up.
+//! Tasks that succeed, and tasks whose program fails.
 
 use crate::pipe::Pipe;
 use crate::world::{CANARY, READS, World, call};
@@ -34,7 +34,7 @@ async fn an_answer_says_how_it_came_about() {
         ]
     );
     assert_eq!((&told["status"], &told["answer"]), (&json!("ok"), &json!("2 orders")), "{told}");
-    // Nothing is rounded.
+    // Numbers are not rounded.
     assert_eq!(told["structured_result"], json!({"answer": "2 orders", "totals": [40.125, 2]}));
     assert_eq!((&told["program"], &told["warnings"]), (&json!(program), &json!([])));
     let call = &told["upstream_calls"][0];
@@ -101,7 +101,7 @@ async fn a_program_may_give_up() {
         "{told}"
     );
     assert_eq!((&told["detail_reason"], &told["detail"]), (&json!("no_order"), &json!({"id": 9})));
-    // It cannot have one of ours.
+    // A program cannot use the server's own reasons.
     let ours = fail.replace("no_order", "timeout");
     let told = World::new(&[READS], [ours.as_str()]).task("x").await;
     assert_eq!((&told["reason"], &told["message"]), (&json!("agent_failed"), &json!("no such order")));

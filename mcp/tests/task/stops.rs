@@ -1,4 +1,4 @@
-//! Tasks that are stopped: by time, by their client, by what they did.
+//! Tasks that are stopped: by time, by their client, by their side effects.
 
 use crate::pipe::Pipe;
 use crate::world::{READS, WRITES, World, call, runtime, settings, upstream};
@@ -26,7 +26,7 @@ async fn a_model_has_its_own_time() {
 #[tokio::test]
 async fn a_model_that_fails_is_told_apart_from_one_that_cannot_be_asked() {
     let refused = LlmError::new(ErrorKind::ClientError, "too many words").status(400);
-    // It is asked again, as any model is, and then it is over.
+    // The request is retried, as for any model, and then the task ends.
     let busy = LlmError::new(ErrorKind::RateLimit, "busy").retry_after(Duration::ZERO);
     let replies = [Reply::from(busy), refused.clone().into(), refused.clone().into()];
     let fast = |reply: Reply| match reply {
@@ -50,7 +50,7 @@ async fn a_model_that_fails_is_told_apart_from_one_that_cannot_be_asked() {
     let told = &answer["result"]["structuredContent"];
     assert_eq!(told["reason"], "agentic_config_error", "{answer}");
     assert!(told["message"].as_str().unwrap().contains("ANTHROPIC_API_KEY"), "{answer}");
-    // Nobody was asked: there is nothing to measure.
+    // The model was not called, so there is nothing to measure.
     assert_eq!((&told["planner"]["calls"], told.get("ptc_metrics")), (&json!(0), None));
 }
 
@@ -69,7 +69,7 @@ async fn a_task_has_its_time_whoever_takes_it() {
     }
 }
 
-/// Waits until nothing runs, which must not take long.
+/// Waits until no program runs, which must not take long.
 async fn idle(world: &World) {
     let until = Instant::now() + Duration::from_secs(20);
     while world.server.running() > 0 || world.shop.in_flight.load(Ordering::SeqCst) > 0 {
@@ -96,7 +96,7 @@ async fn whoever_cancels_gives_the_permit_back() {
         assert_eq!((&busy["id"], &told["reason"], &told["planner"]), (&json!(2), &json!("busy"), &json!({})));
         pipe.notify("notifications/cancelled", json!({"requestId": 1})).await;
         idle(&world).await;
-        // Who cancels is not answered any more.
+        // A cancelled request gets no reply.
         let next = pipe.ask(3, "tools/call", task()).await;
         assert_eq!((&next["id"], &next["result"]["structuredContent"]["answer"]), (&json!(3), &json!("1")));
     }
@@ -131,7 +131,7 @@ async fn there_is_no_further_turn_after_a_write() {
             );
         }
     }
-    // One that finishes in the same turn is fine, and reading goes on.
+    // A program that writes and finishes in the same turn is fine, and reads may continue.
     let done = format!("(return (:ok {}))", call("pay"));
     let world = World::new(&[WRITES, turns], [call("orders").as_str(), &done]);
     assert_eq!(world.task("x").await["answer"], "true");
@@ -142,7 +142,7 @@ async fn a_last_turn_that_wrote_and_did_not_finish_says_so() {
     let told = World::new(&[WRITES], [call("pay")]).task("x").await;
     assert_eq!(told["reason"], "partial_side_effects", "{told}");
     assert_eq!(told["detail_reason"], "ptc_must_return_missing");
-    // One that was sent and never answered may have written, too.
+    // A call that was sent and never answered may have written, too.
     let world = World::new(&[WRITES, &["--agentic-task-timeout-ms=300"]], [call("stick")]);
     let told = world.task("x").await;
     assert_eq!(
@@ -156,7 +156,7 @@ async fn a_last_turn_that_wrote_and_did_not_finish_says_so() {
         (&json!("stick"), &json!("error"), &json!("unknown")),
         "{told}"
     );
-    // A program that gives up knows what it did.
+    // A program that calls `fail` knows what it did.
     let fail = format!("(do {} (fail \"no\"))", call("pay"));
     assert_eq!(World::new(&[WRITES], [fail]).task("x").await["reason"], "agent_failed");
 }
@@ -174,7 +174,7 @@ async fn a_tool_that_writes_is_refused_unless_that_is_allowed() {
     );
     assert!(world.shop.asked.lock().unwrap().is_empty());
     assert_eq!(told["upstream_calls"], json!([]));
-    // What nobody knows of counts as a write.
+    // Tools of unknown effect count as writes.
     let world = World::new(&[READS, turns], [call("poke").as_str(), "(return \"left alone\")"]);
     assert_eq!(world.task("x").await["answer"], "left alone");
     let asked = world.asked(1);

@@ -1,4 +1,4 @@
-//! What clients are told that tasks can do, to the byte.
+//! Description of what tasks can do, byte for byte.
 
 use crate::world::{READS, Shop, World, planner, tool, upstream, with_file};
 use futures_util::FutureExt;

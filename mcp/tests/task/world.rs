@@ -1,4 +1,4 @@
-//! A server with a planner: its model says what a test says, and so do the upstream servers.
+//! A server with a planner, a scripted model and scripted upstream servers.
 
 use crate::pipe::Pipe;
 use futures_util::FutureExt;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 
 pub const CANARY: &str = "canary-3f9c1a77e2";
 
-/// A shop: tools that read, write, do who knows what, wait for ever, and tell a secret.
+/// A shop with tools that read, write, have an unknown effect, never reply, and leak a secret.
 #[derive(Default)]
 pub struct Shop {
     pub asked: Mutex<Vec<String>>,
@@ -27,7 +27,7 @@ pub struct Shop {
     pub in_flight: Arc<AtomicUsize>,
 }
 
-/// Counts calls that somebody waits for.
+/// Counts calls in flight.
 struct InFlight(Arc<AtomicUsize>);
 
 impl Drop for InFlight {
@@ -115,7 +115,7 @@ pub fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).unwrap()
 }
 
-/// A planner as the settings have it, or why there is none.
+/// Creates a planner with these flags, or returns the error.
 pub fn planner(flags: &[&str], models: RunOptions) -> Result<Planner, String> {
     let settings = settings(flags);
     let host = Host::new(&runtime(), &settings, Some(upstream(&Arc::default())));
@@ -128,9 +128,9 @@ pub struct World {
     pub shop: Arc<Shop>,
 }
 
-/// Reads only.
+/// Flags for tasks that only read.
 pub const READS: &[&str] = &["--agentic", "--aggregator-read-only", "--program-timeout-ms=20000"];
-/// May write.
+/// Flags for tasks that may write.
 pub const WRITES: &[&str] = &["--agentic", "--agentic-allow-writes", "--program-timeout-ms=20000"];
 
 impl World {
@@ -156,7 +156,7 @@ impl World {
         World { server, model, shop }
     }
 
-    /// What a call gives; its text says the same.
+    /// Returns the result of a call; asserts that its text says the same.
     pub async fn call(&self, tool: &str, args: Value) -> Value {
         let mut pipe = Pipe::to(&self.server);
         let answer = pipe.ask(1, "tools/call", json!({"name": tool, "arguments": args})).await;
@@ -172,7 +172,7 @@ impl World {
         self.call("lisp_task", json!({"task": task})).await
     }
 
-    /// What the model was told at its nth request.
+    /// Returns the text of the nth request to the model.
     pub fn asked(&self, n: usize) -> String {
         let LlmRequest { system, messages, .. } = self.model.requests().swap_remove(n);
         let said: Vec<String> = messages.into_iter().map(|message| message.content).collect();
@@ -180,12 +180,12 @@ impl World {
     }
 }
 
-/// A call of a tool of the shop.
+/// Returns a program's call of a tool of the shop.
 pub fn call(tool: &str) -> String {
     format!("(tool/call {{:server \"shop\" :tool \"{tool}\" :args {{}}}})")
 }
 
-/// A file with this text.
+/// Writes a file and returns its path.
 pub fn file(name: &str, text: &str) -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("task").join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -193,7 +193,7 @@ pub fn file(name: &str, text: &str) -> String {
     path.to_str().unwrap().to_string()
 }
 
-/// The flag with a file behind it.
+/// Returns the flag with a file as its value.
 pub fn with_file(flag: &str, name: &str, text: &str) -> String {
     format!("--{flag}={}", file(name, text))
 }

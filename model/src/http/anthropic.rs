@@ -1,4 +1,4 @@
-//! Anthropic Messages.
+//! Wire format: Anthropic Messages.
 
 use super::bounds::parts;
 use super::pieces::{Piece, pieces};
@@ -10,7 +10,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Tokens of a reply when nothing is said: what every model of theirs can do.
+/// Default maximum tokens of a reply; every Anthropic model allows them.
 const MAX_TOKENS: u32 = 4096;
 
 pub(super) struct Messages;
@@ -85,8 +85,8 @@ impl Wire for Messages {
     }
 }
 
-/// Results of calls are said by the user, all in one message behind the calls; so neighbours of the
-/// same role become one.
+/// Converts messages. Results of calls are said by the user, all in one message behind the calls; so neighbours of the
+/// same role are merged.
 fn messages(messages: &[Message]) -> Value {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
@@ -97,7 +97,7 @@ fn messages(messages: &[Message]) -> Value {
                 let content = match message.parts.is_empty() {
                     true => message.content.as_str().into(),
                     false => {
-                        // The words first: they say what the images are of.
+                        // Words before images: they say what the images belong to.
                         let words = block(Piece::Text(&message.content)).into_iter();
                         words.chain(message.parts.iter().map(attached)).collect::<Value>()
                     }
@@ -108,7 +108,7 @@ fn messages(messages: &[Message]) -> Value {
             role => {
                 blocks.extend(message.parts.iter().map(attached));
                 blocks.extend(pieces(message, is_thought).into_iter().filter_map(block));
-                // They refuse messages that end with a thought.
+                // The API refuses messages that end with a thought.
                 if blocks.iter().all(is_thought) {
                     blocks.clear();
                 }
@@ -124,7 +124,7 @@ fn messages(messages: &[Message]) -> Value {
     all.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
 }
 
-/// An image or a document. They are read best before the words on them.
+/// Converts an image or a document. The API recommends them before the words about them.
 fn attached(part: &Part) -> Value {
     let source = json!({"type": "base64", "media_type": part.media_type(), "data": part.data()});
     match part {
@@ -133,10 +133,10 @@ fn attached(part: &Part) -> Value {
     }
 }
 
-/// A piece of a message as they write it.
+/// Converts a piece of a message.
 fn block(piece: Piece<'_>) -> Option<Value> {
     Some(match piece {
-        // They refuse texts without a visible character.
+        // The API refuses texts without a visible character.
         Piece::Text(text) if text.trim().is_empty() => return None,
         Piece::Text(text) => json!({"type": "text", "text": text}),
         Piece::Opaque(part) => part.clone(),
@@ -147,7 +147,7 @@ fn block(piece: Piece<'_>) -> Option<Value> {
     })
 }
 
-/// Thoughts that can go back: they refuse those without their signature, which one that was cut does not have.
+/// Returns whether a part is a thought that can be sent back: the API refuses unsigned ones, as cut thoughts are.
 fn is_thought(part: &Value) -> bool {
     let has = |name: &str| part.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     match part.get("type").and_then(Value::as_str) {
@@ -157,7 +157,7 @@ fn is_thought(part: &Value) -> bool {
     }
 }
 
-/// Constraints that they refuse in schemas. Results are checked against the whole contract anyway.
+/// Constraints that the API refuses in schemas. Results are checked against the whole contract anyway.
 const REFUSED: [&str; 9] = [
     "minimum",
     "maximum",
@@ -170,8 +170,8 @@ const REFUSED: [&str; 9] = [
     "uniqueItems",
 ];
 
-/// The schema as they take it: every object is closed, and nothing is constrained but types and
-/// choices. None if there is an object whose fields are not known, which they cannot promise.
+/// Converts a schema for the API: every object is closed, and only types and choices constrain. None if an object has
+/// unknown fields, which the API cannot guarantee.
 fn closed(schema: &Value) -> Option<Value> {
     Some(match schema {
         Value::Object(schema) => {
@@ -186,7 +186,7 @@ fn closed(schema: &Value) -> Option<Value> {
                     continue;
                 }
                 let value = match (name.as_str(), value) {
-                    // Names of fields are no keywords.
+                    // Names of fields are not keywords.
                     ("properties", Value::Object(fields)) => {
                         let fields = fields.iter().map(|(name, field)| Some((name.clone(), closed(field)?)));
                         Value::Object(fields.collect::<Option<Map<String, Value>>>()?)
@@ -226,9 +226,9 @@ enum Block {
         input: Value,
         json: String,
     },
-    /// Thoughts, as they are sent back.
+    /// Thought, in the form in which it is sent back.
     Thought(Map<String, Value>),
-    /// Whatever comes after us.
+    /// Any part that this client does not know.
     Other,
 }
 
@@ -251,7 +251,7 @@ impl Block {
     }
 }
 
-/// Adds to a text of a block.
+/// Appends to a text field of a block.
 fn add(block: &mut Map<String, Value>, name: &str, more: &str) {
     match block.get_mut(name) {
         _ if more.is_empty() => {}
@@ -278,7 +278,7 @@ impl Partial {
         self.usage(message.get("usage"));
     }
 
-    /// Later counts replace earlier ones, where they are given.
+    /// Updates the token counts; later counts replace earlier ones.
     fn usage(&mut self, usage: Option<&Value>) {
         let counts = usage.and_then(Value::as_object).into_iter().flatten();
         self.usage.extend(counts.filter(|(_, n)| n.is_u64()).map(|(name, n)| (name.clone(), n.clone())));
@@ -308,7 +308,7 @@ impl Partial {
         let count = |name: &str| self.usage.get(name).and_then(Value::as_u64);
         let (made, read) = (count("cache_creation_input_tokens"), count("cache_read_input_tokens"));
         response.tokens = (!self.usage.is_empty()).then(|| Tokens {
-            // Theirs are those that the cache had nothing to do with.
+            // The API's `input_tokens` excludes tokens written to or read from the cache.
             input: count("input_tokens")
                 .map(|plain| plain.saturating_add(made.unwrap_or(0)).saturating_add(read.unwrap_or(0))),
             output: count("output_tokens"),
@@ -357,7 +357,7 @@ impl Assemble for Partial {
             }
             Some("message_stop") => self.complete = true,
             Some("error") => return Err(errors::event(event)),
-            // Signs of life, and whatever comes after us.
+            // Pings, and events that this client does not know.
             _ => {}
         }
         Ok(None)

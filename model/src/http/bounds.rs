@@ -1,14 +1,14 @@
-//! Bounds of replies: a server may send in a few bytes what takes far more memory here and in every request after it.
+//! Bounds of replies: a few bytes from a server may take far more memory here and in every later request.
 
 use super::errors;
 use crate::request::is_deep;
 use crate::{LlmError, LlmResponse};
 use serde_json::Value;
 
-/// The most calls, or other parts, of one reply. Each call is answered by a message of its own.
+/// Maximum number of calls, or of other parts, in one reply. Each call is answered by a message of its own.
 const MAX_PARTS: usize = 4096;
 
-/// The items of a list of parts; none where there is no list. The error is for a list of more than [`MAX_PARTS`].
+/// Returns the items of a list of parts; none if there is no list. Fails for a list of more than [`MAX_PARTS`].
 pub(super) fn parts(list: Option<&Value>) -> Result<&[Value], LlmError> {
     match list.and_then(Value::as_array) {
         Some(parts) if parts.len() > MAX_PARTS => Err(too_many()),
@@ -17,8 +17,8 @@ pub(super) fn parts(list: Option<&Value>) -> Result<&[Value], LlmError> {
     }
 }
 
-/// Refuses a reply of more parts than a conversation can hold, or with one that could not be read back from a checkpoint
-/// or a cassette.
+/// Refuses a reply with more parts than a conversation can hold, or with a part too deep to be read back from a
+/// checkpoint or a cassette.
 pub(super) fn check(reply: LlmResponse) -> Result<LlmResponse, LlmError> {
     if reply.tool_calls.len().max(reply.opaque.len()) > MAX_PARTS {
         return Err(too_many());

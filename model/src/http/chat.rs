@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, as OpenAI and others speak it.
+//! Wire format: OpenAI Chat Completions, for OpenAI and compatible servers.
 
 use super::bounds::parts;
 use super::pieces::parts_behind_answers;
@@ -11,16 +11,16 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Fields in which servers want their thoughts back: OpenRouter in the message, Google in each call.
+/// Fields in which thoughts are sent back: OpenRouter's in the message, Google's in each call.
 const THOUGHTS: &str = "reasoning_details";
 const SIGNATURE: &str = "extra_content";
 
-/// Fields of a thought that come in pieces, and how many thoughts may be open at one time.
+/// Fields of a thought that arrive in pieces, and the number of thoughts that may be open at one time.
 const GROWS: [&str; 4] = ["text", "summary", "data", "signature"];
 const OPEN_PARTS: usize = 16;
 
 pub(super) struct Chat {
-    /// Another server than OpenAI's.
+    /// Flag: the server is not OpenAI's own.
     pub compatible: bool,
 }
 
@@ -49,7 +49,7 @@ impl Wire for Chat {
     fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("model".into(), options.model.clone().into());
-        // Others keep what they saw without being told; behind OpenRouter these models do not.
+        // Other models cache without being asked; Anthropic's behind OpenRouter do not.
         let marked = (request.cache || options.prompt_cache)
             && self.compatible
             && options.model.starts_with("anthropic/");
@@ -94,7 +94,7 @@ impl Wire for Chat {
     }
 }
 
-/// Tools as this format lists them, and Ollama's with it.
+/// Converts tools to the list that this format and Ollama's use.
 pub(super) fn functions(tools: &[ToolSpec]) -> Value {
     let function = |tool: &ToolSpec| {
         json!({"type": "function", "function": {
@@ -123,7 +123,7 @@ fn message(message: &Message) -> Value {
     made
 }
 
-/// The same without thoughts.
+/// Converts a message without its thoughts.
 fn plain(message: &Message) -> Value {
     match message.role {
         Role::Tool => json!({
@@ -154,7 +154,7 @@ fn plain(message: &Message) -> Value {
     }
 }
 
-/// An image or a document.
+/// Converts an image or a document.
 fn attached(part: &Part) -> Value {
     match part {
         Part::Image { .. } => json!({"type": "image_url", "image_url": {"url": part.data_url()}}),
@@ -174,7 +174,7 @@ fn stop(reason: Option<&Value>) -> Option<StopReason> {
     })
 }
 
-/// A reply, or as much of it as has arrived. A piece of a message has the shape of a message.
+/// A reply, or its part so far. A piece of a message has the shape of a message.
 #[derive(Default)]
 struct Partial {
     content: Option<String>,
@@ -184,7 +184,7 @@ struct Partial {
     tokens: Option<Tokens>,
     model: Option<String>,
     stop: Option<StopReason>,
-    /// Nothing comes behind the count of tokens.
+    /// Flag: the token counts are final.
     counted: bool,
 }
 
@@ -208,13 +208,13 @@ impl Partial {
                 output: count("/completion_tokens"),
                 cache_creation: None,
                 cache_read: count("/prompt_tokens_details/cached_tokens"),
-                // OpenRouter tells.
+                // Only OpenRouter reports the cost.
                 total_cost: usage.get("cost").and_then(Value::as_f64),
             });
         }
     }
 
-    /// Adds a message or a piece of one; gives the text it adds.
+    /// Adds a message or a piece of one; returns the added text.
     fn add(&mut self, message: &Value) -> Result<Option<String>, LlmError> {
         self.think(parts(message.get(THOUGHTS))?);
         let text = |name: &str| message.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -230,7 +230,7 @@ impl Partial {
                 call.get(SIGNATURE).filter(|part| part.is_object()).cloned().or(all.signature.take());
             match call.pointer("/function/arguments") {
                 Some(Value::String(more)) => all.arguments.push_str(more),
-                // Some servers send what they should have written.
+                // Some servers send an object instead of its JSON text.
                 Some(Value::Object(args)) => all.arguments = Value::Object(args.clone()).to_string(),
                 _ => {}
             }
@@ -240,13 +240,13 @@ impl Partial {
         Ok(Some(more.to_string()))
     }
 
-    /// Adds thoughts. Those of a stream come in pieces, of which each belongs to the part of its index.
+    /// Adds thoughts. In a stream they arrive in pieces, each for the part of its index.
     fn think(&mut self, pieces: &[Value]) {
         for piece in pieces.iter().filter_map(Value::as_object) {
             let all = self.thoughts.get_or_insert_with(|| json!([]));
             let Value::Array(parts) = all else { return };
             let index = piece.get("index").filter(|index| index.is_u64());
-            // A piece goes on with one of the last parts, so a long reply is not searched again and again.
+            // Only the last parts are searched, so that a long reply is not searched again for each piece.
             let known = parts.iter_mut().rev().take(OPEN_PARTS).filter_map(Value::as_object_mut);
             let known = known.into_iter().find(|part| index.is_some() && part.get("index") == index);
             let Some(part) = known else {
@@ -298,7 +298,7 @@ impl Assemble for Partial {
             return Err(errors::event(event));
         }
         self.about(event);
-        // The count comes last, behind the reason to stop and with no choices.
+        // The token counts come last, behind the stop reason and without choices.
         let choices = event.get("choices").and_then(Value::as_array);
         self.counted = self.stop.is_some() && self.tokens.is_some() && choices.is_none_or(Vec::is_empty);
         self.stop = stop(event.pointer("/choices/0/finish_reason")).or(self.stop.take());

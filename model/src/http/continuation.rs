@@ -1,23 +1,23 @@
-//! Replies that were cut, and the request that makes a model go on from there.
+//! Continuation of cut replies.
 
 use crate::stream::{Chunk, ChunkSink};
 use crate::{LlmRequest, LlmResponse, Message, StopReason};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a reply is words that were cut, with nothing that a model could not go on from.
+/// Returns whether a reply is cut text, without calls or opaque parts that cannot be continued.
 pub(super) fn is_cut_text(reply: &LlmResponse) -> bool {
     let is_plain = reply.tool_calls.is_empty() && reply.opaque.is_empty();
     reply.stop == Some(StopReason::MaxTokens) && is_plain && !reply.text().trim().is_empty()
 }
 
-/// The request that ends with the words so far. Providers refuse white space at their end.
+/// Returns the request that ends with the text so far. Providers refuse white space at its end.
 pub(super) fn request(request: &LlmRequest, cut: &LlmResponse) -> LlmRequest {
     let mut next = request.clone();
     next.messages.push(Message::assistant(cut.text().trim_end()));
     next
 }
 
-/// Where the pieces of the rest go, so that what is shown is what the whole reply will say.
+/// Returns a sink for the rest of the reply, so that the shown text equals the joined reply.
 pub(super) fn sink(to: &ChunkSink, cut: &LlmResponse) -> ChunkSink {
     let to = to.clone();
     let is_open = AtomicBool::new(!ends_in_space(cut));
@@ -33,7 +33,7 @@ pub(super) fn sink(to: &ChunkSink, cut: &LlmResponse) -> ChunkSink {
     })
 }
 
-/// Both parts as one reply.
+/// Joins both parts to one reply.
 pub(super) fn joined(cut: LlmResponse, rest: LlmResponse) -> LlmResponse {
     let more = if ends_in_space(&cut) { rest.text().trim_start() } else { rest.text() };
     let content = format!("{}{more}", cut.text());
@@ -48,7 +48,7 @@ pub(super) fn joined(cut: LlmResponse, rest: LlmResponse) -> LlmResponse {
         tokens,
         retries: cut.retries.saturating_add(rest.retries),
         continued: true,
-        // Thoughts behind the words would stand before words that are not theirs.
+        // Thoughts of the rest would end up before text that they do not belong to.
         opaque: Vec::new(),
         ..rest
     }

@@ -1,4 +1,4 @@
-//! Errors as providers and connections tell them, in our words.
+//! Errors of providers and connections, converted to [`LlmError`].
 
 use crate::{ErrorKind, LlmError};
 use ptc_web::{cut, retry_after};
@@ -6,18 +6,18 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::Duration;
 
-/// A reply that is none.
+/// Returns the error of an unreadable reply.
 pub(super) fn bad(message: impl Into<String>) -> LlmError {
     LlmError::new(ErrorKind::BadReply, message)
 }
 
-/// A connection that failed.
+/// Converts the error of a failed connection.
 pub(super) fn connection(error: reqwest::Error) -> LlmError {
     let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
     LlmError::new(kind, ptc_web::why(error))
 }
 
-/// An answer with a status that is no success.
+/// Converts an answer whose status is not a success.
 pub(super) fn status(status: u16, headers: &HeaderMap, body: &[u8]) -> LlmError {
     let text = String::from_utf8_lossy(body);
     let value = serde_json::from_str::<Value>(&text).unwrap_or_default();
@@ -32,7 +32,7 @@ pub(super) fn status(status: u16, headers: &HeaderMap, body: &[u8]) -> LlmError 
     error
 }
 
-/// An error in the midst of a stream, where there is no status: its name says what kind it is.
+/// Converts an error inside a stream, where there is no status: its name tells the kind.
 pub(super) fn event(event: &Value) -> LlmError {
     let (message, cause) = told(event);
     let code = event.pointer("/error/code").or(event.get("code")).and_then(Value::as_u64);
@@ -54,11 +54,11 @@ pub(super) fn event(event: &Value) -> LlmError {
     error
 }
 
-/// Message and name of an error, wherever the provider puts them.
+/// Returns message and name of an error, wherever the provider puts them.
 fn told(value: &Value) -> (Option<String>, Option<String>) {
     let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
     let message = error.as_str().or(text(error.get("message"))).or(text(error.get("detail")));
-    // An envelope has a type too, which says nothing.
+    // Envelopes also have a type, `error`, which says nothing.
     let cause = text(error.get("type"))
         .filter(|name| *name != "error")
         .or(text(error.get("code")))
@@ -66,7 +66,7 @@ fn told(value: &Value) -> (Option<String>, Option<String>) {
     (message.map(cut), cause.map(cut))
 }
 
-/// How long Google wants to be left alone: it has no header for that, but a detail such as `"retryDelay": "34.5s"`.
+/// Returns the waiting time that Google asks for: in a detail such as `"retryDelay": "34.5s"` instead of a header.
 fn retry_delay(value: &Value) -> Option<Duration> {
     let details = value.pointer("/error/details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
@@ -77,7 +77,7 @@ fn text(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// A stream that ended too early.
+/// Returns the error of a stream that ended too early.
 pub(super) fn cut_off() -> LlmError {
     LlmError::new(ErrorKind::Network, "the stream ended before the reply did")
 }

@@ -1,4 +1,4 @@
-//! Gemini: `generateContent`, of Google.
+//! Wire format: Google's Gemini, `generateContent`.
 
 use super::pieces::{Piece, parts_behind_answers, pieces, tool_names};
 use super::wire::{Assemble, Wire};
@@ -9,9 +9,9 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// The field of a part that signs the thoughts which led to it.
+/// Field of a part that signs the thoughts behind it.
 const SIGNATURE: &str = "thoughtSignature";
-/// The object of a request that holds numbers and the schema.
+/// Object of a request that holds numbers and the schema.
 const SETTINGS: &str = "generationConfig";
 
 pub(super) struct Gemini;
@@ -19,7 +19,7 @@ pub(super) struct Gemini;
 impl Wire for Gemini {
     fn path(&self, model: &str, stream: bool) -> String {
         let method = if stream { "streamGenerateContent" } else { "generateContent" };
-        // Tuned models have a folder of their own.
+        // Names of tuned models contain their own folder.
         let folder = if model.contains('/') { "" } else { "models/" };
         format!("{folder}{model}:{method}")
     }
@@ -82,11 +82,12 @@ impl Wire for Gemini {
     }
 }
 
-/// Results of calls are said by the user, all in one message behind the calls; so neighbours of the same role become one.
+/// Converts messages. Results of calls are said by the user, all in one message behind the calls; so neighbours of the
+/// same role are merged.
 fn contents(messages: &[Message]) -> Value {
     let names = tool_names(messages);
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
-    // Only their newest models take images within results of calls; all take them beside.
+    // Only the newest models take images within results of calls; all take them next to the results.
     for message in parts_behind_answers(messages).iter() {
         let role = if message.role == Role::Assistant { "model" } else { "user" };
         let mut parts = parts(message, &names);
@@ -107,14 +108,14 @@ fn parts(message: &Message, names: &HashMap<&str, &str>) -> Vec<Value> {
         return vec![json!({"functionResponse": response})];
     }
     let mut parts: Vec<Value> = message.parts.iter().map(attached).collect();
-    // What is signed comes behind its signature.
+    // A signature precedes the piece that it signs.
     let (mut of_text, mut of_call) = (None, None);
     for piece in pieces(message, is_signed) {
         match piece {
             Piece::Opaque(part) => {
                 match part.get("text").and_then(Value::as_str) {
                     None => of_call = Some(part),
-                    // A signature at the end of a stream stands on an empty text.
+                    // A signature at the end of a stream comes with an empty text.
                     Some("") => parts.push(part.clone()),
                     Some(text) => of_text = Some((text, part)),
                 }
@@ -144,12 +145,12 @@ fn parts(message: &Message, names: &HashMap<&str, &str>) -> Vec<Value> {
     parts
 }
 
-/// An image or a document.
+/// Converts an image or a document.
 fn attached(part: &Part) -> Value {
     json!({"inlineData": {"mimeType": part.media_type(), "data": part.data()}})
 }
 
-/// A signature that can go back: of a call, or of a text that it holds.
+/// Returns whether a part is a signature that can be sent back: of a call, or of a text that the part holds.
 fn is_signed(part: &Value) -> bool {
     part.get(SIGNATURE).and_then(Value::as_str).is_some_and(|signature| !signature.is_empty())
 }
@@ -164,19 +165,19 @@ fn stop(reason: &str) -> StopReason {
     }
 }
 
-/// A reply, or as much of it as has arrived. A piece of a reply has the shape of a reply.
+/// A reply, or its part so far. A piece of a reply has the shape of a reply.
 #[derive(Default)]
 struct Partial {
     reply: LlmResponse,
-    /// Whether there was a candidate, or a reason why there is none.
+    /// Flag: a candidate arrived, or a reason why there is none.
     begun: bool,
 }
 
 impl Partial {
-    /// Adds a part; gives the text it adds.
+    /// Adds a part; returns the added text.
     fn add(&mut self, part: &Value) -> Option<String> {
         if part.get("thought").and_then(Value::as_bool) == Some(true) {
-            // Summaries are for people: only signatures have to go back, and they stand on other parts.
+            // Summaries are for people: only signatures are sent back, and they stand on other parts.
             return None;
         }
         let reply = &mut self.reply;
@@ -204,7 +205,7 @@ impl Partial {
     }
 
     fn response(mut self) -> LlmResponse {
-        // They have one word for the end of words and for calls.
+        // The API has one stop reason for the end of text and for calls.
         if self.reply.stop == Some(StopReason::EndTurn) && !self.reply.tool_calls.is_empty() {
             self.reply.stop = Some(StopReason::ToolCalls);
         }
@@ -260,7 +261,7 @@ fn tokens(usage: &Value) -> Tokens {
     };
     Tokens {
         input: sum("promptTokenCount", "toolUsePromptTokenCount"),
-        // Thoughts are written, and paid for as words are.
+        // Thoughts are billed as output.
         output: sum("candidatesTokenCount", "thoughtsTokenCount"),
         cache_creation: None,
         cache_read: count("cachedContentTokenCount"),

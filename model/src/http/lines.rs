@@ -1,15 +1,15 @@
-//! Replies that arrive as JSON, one value in each line.
+//! Replies that arrive as JSON lines.
 
 use futures_util::{Stream, StreamExt};
 
-/// Cuts a stream of bytes into lines. Whoever makes the stream bounds it.
+/// Splitter of a byte stream into lines. The creator of the stream bounds its size.
 pub(super) struct Lines<S> {
     bytes: S,
-    /// What has arrived and is not given away yet.
+    /// Bytes that have arrived and are not returned yet.
     kept: Vec<u8>,
-    /// Where the next line begins.
+    /// Start of the next line.
     start: usize,
-    /// Up to where there is no end of a line.
+    /// Position up to which no line ends.
     seen: usize,
 }
 
@@ -22,7 +22,7 @@ where
         Lines { bytes, kept: Vec::new(), start: 0, seen: 0 }
     }
 
-    /// The next line with its end, which the last one need not have.
+    /// Returns the next line with its line end, which the last one may lack.
     pub async fn next(&mut self) -> Option<Result<Vec<u8>, E>> {
         loop {
             if let Some(at) = self.kept[self.seen..].iter().position(|byte| *byte == b'\n') {
@@ -31,7 +31,7 @@ where
                 (self.start, self.seen) = (end + 1, end + 1);
                 return Some(Ok(line));
             }
-            // Only here, so that many short lines in one piece are not moved again and again.
+            // Only here, so that many short lines in one piece are not moved once per line.
             self.kept.drain(..self.start);
             (self.start, self.seen) = (0, self.kept.len());
             match self.bytes.next().await {

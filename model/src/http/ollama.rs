@@ -1,4 +1,4 @@
-//! Ollama: `/api/chat`.
+//! Wire format: Ollama's `/api/chat`.
 
 use super::bounds::parts;
 use super::chat::{bearer, functions};
@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// The field of a message that holds the model's thoughts.
+/// Field of a message that holds the model's thoughts.
 const THOUGHTS: &str = "thinking";
 
 pub(super) struct Ollama;
@@ -52,7 +52,7 @@ impl Wire for Ollama {
     fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("model".into(), options.model.clone().into());
-        // Unset, it streams.
+        // Ollama streams if this is unset.
         body.insert("stream".into(), stream.into());
         let names = tool_names(&request.messages);
         let system =
@@ -109,7 +109,7 @@ fn message(message: &Message, names: &HashMap<&str, &str>) -> Value {
     made
 }
 
-/// Thoughts as this client keeps them: nothing else in the part, since other providers have a field of that name, too.
+/// Returns the thoughts in a part of this client. Other providers have such a field too, but never alone in a part.
 fn thoughts(part: &Value) -> Option<&str> {
     part.as_object().filter(|part| part.len() == 1)?.get(THOUGHTS)?.as_str()
 }
@@ -122,7 +122,7 @@ fn stop(reason: &str) -> StopReason {
     }
 }
 
-/// A reply, or as much of it as has arrived. A line of a reply has the shape of a reply.
+/// A reply, or its part so far. A line of a reply has the shape of a reply.
 #[derive(Default)]
 struct Partial {
     reply: LlmResponse,

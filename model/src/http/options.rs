@@ -1,4 +1,4 @@
-//! Options of clients of providers.
+//! Options of HTTP clients.
 
 use crate::Prices;
 use ptc_web::Secret;
@@ -6,28 +6,30 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What is spoken at the other end.
+/// API of a provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
     /// Anthropic Messages.
     Anthropic,
+    /// Anthropic Messages through Amazon Bedrock's `InvokeModel`. Replies arrive whole.
+    BedrockAnthropic,
     /// OpenAI Chat Completions.
     #[serde(rename = "openai", alias = "openai_chat")]
     Chat,
     /// OpenAI Responses.
     #[serde(rename = "openai_responses")]
     Responses,
-    /// Chat Completions as others speak it: OpenRouter, Ollama, Groq.
+    /// Chat Completions of other servers: OpenRouter, Ollama, Groq.
     #[serde(rename = "openai_compat")]
     Compatible,
-    /// Gemini's `generateContent`, of Google.
+    /// Google's Gemini, `generateContent`.
     Gemini,
     /// Ollama's own `/api/chat`.
     Ollama,
 }
 
-/// What a client needs to know. Methods with the name of an option set it.
+/// Options of an HTTP client. Methods with the name of an option set it.
 ///
 /// ```
 /// use ptc_model::{Api, HttpModel, HttpOptions, Model};
@@ -42,42 +44,43 @@ pub enum Api {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// What is spoken there.
+    /// API of the server.
     pub api: Api,
-    /// Where it is, up to and without the part that the API names. A query goes with every request; nothing prints it.
+    /// Base URL, without the path that the API appends. A query is sent with every request; nothing prints it.
     pub base_url: String,
-    /// The model, as the provider names it.
+    /// Name of the model at the provider.
     pub model: String,
-    /// What the provider wants to see.
+    /// Key for the provider.
     pub key: Option<Secret>,
-    /// The header that carries the key, if not the usual one of the API; `authorization` carries it behind `Bearer`.
+    /// Header for the key, if not the API's usual one; `authorization` carries it behind `Bearer`.
     pub key_header: Option<String>,
-    /// More headers of every request, such as those that gateways and previews ask for. Nothing prints their values.
+    /// Additional headers of every request, such as those for gateways and previews. Nothing prints their values.
     pub headers: Vec<(String, Secret)>,
-    /// The longest reply, in tokens.
+    /// Maximum reply length, in tokens.
     pub max_tokens: Option<u32>,
-    /// How much is left to chance.
+    /// Sampling temperature: the randomness of replies.
     pub temperature: Option<f64>,
-    /// What tokens cost, where the provider does not tell.
+    /// Prices of tokens, for providers that do not report costs.
     pub prices: Option<Prices>,
-    /// Whether the provider says what each reply cost, so that `prices` are not needed.
+    /// Flag: the provider reports the cost of each reply, so that `prices` are not needed.
     pub reports_cost: bool,
-    /// The longest time that a reply may take.
+    /// Time limit for one reply.
     pub timeout: Duration,
-    /// How large a reply may be, in bytes.
+    /// Maximum size of a reply, in bytes.
     pub max_response_bytes: usize,
-    /// Whether the provider is asked to keep answers to a JSON schema. A server that refuses one is asked once more
-    /// without, and from then on without.
+    /// Flag: the provider is asked to keep to the JSON schema. If a server refuses it, one retry and all later requests
+    /// leave it out.
     pub json_schema: bool,
-    /// Whether the provider is always asked to keep what comes first in requests, and not only by requests that say so.
+    /// Flag: the provider is asked to cache the beginning of every request, not only of requests that say so.
     pub prompt_cache: bool,
 }
 
 impl HttpOptions {
-    /// Every option at its default, and the address of the provider that the API is from.
+    /// Returns default options, with the address of the API's own provider.
     pub fn new(api: Api, model: impl Into<String>) -> HttpOptions {
         let base_url = match api {
             Api::Anthropic => "https://api.anthropic.com/v1",
+            Api::BedrockAnthropic => "https://bedrock-runtime.us-east-1.amazonaws.com",
             Api::Chat | Api::Responses => "https://api.openai.com/v1",
             Api::Compatible => "http://localhost:11434/v1",
             Api::Gemini => "https://generativelanguage.googleapis.com/v1beta",
@@ -181,7 +184,7 @@ impl HttpOptions {
 
 impl fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A query may hold a key. So may a password; an address with one is refused, but options are printed before that.
+        // A query or a password may hold a key. Addresses with a password are refused, but may be printed before that.
         let has_secret = self.base_url.contains(['@', '?']);
         f.debug_struct("HttpOptions")
             .field("api", &self.api)

@@ -1,19 +1,19 @@
-//! Messages in pieces, in the order in which the model wrote them.
+//! Messages split into pieces, in the order in which the model wrote them.
 
 use crate::{Message, Role, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// One piece of a message, in the order in which the model wrote them.
+/// Piece of a message.
 pub(super) enum Piece<'m> {
     Text(&'m str),
     Call(&'m ToolCall),
     Opaque(&'m Value),
 }
 
-/// The pieces of a message, with the opaque parts that are `known` to the provider: a conversation may have begun with
-/// another one. A part whose place the text does not have stands where the one before it does.
+/// Splits a message into pieces, with the opaque parts that are `known` to the provider: a conversation may have begun
+/// with another one. A part whose recorded place does not exist stands where the part before it does.
 pub(super) fn pieces(message: &Message, known: impl Fn(&Value) -> bool) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut text, mut calls) = (message.content.as_str(), &message.tool_calls[..]);
@@ -37,14 +37,14 @@ pub(super) fn pieces(message: &Message, known: impl Fn(&Value) -> bool) -> Vec<P
     pieces
 }
 
-/// The names of the tools that were called, by the ids of the calls: some providers want them with the results.
+/// Returns the names of called tools by the ids of their calls: some providers want them with the results.
 pub(super) fn tool_names(messages: &[Message]) -> HashMap<&str, &str> {
     let calls = messages.iter().flat_map(|message| &message.tool_calls);
     calls.filter_map(|call| Some((call.id.as_deref()?, call.name.as_str()))).collect()
 }
 
-/// The messages for formats whose answers to calls are only words: images and documents of answers follow in a message
-/// of the user, behind all answers to the same reply, since nothing may stand between those.
+/// Moves images and documents out of tool results, for formats whose results hold only words: they follow in a user
+/// message behind all results for the same reply, since nothing may stand between those.
 pub(super) fn parts_behind_answers(messages: &[Message]) -> Cow<'_, [Message]> {
     let has_parts = |message: &Message| message.role == Role::Tool && !message.parts.is_empty();
     if !messages.iter().any(has_parts) {

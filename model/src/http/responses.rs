@@ -1,4 +1,4 @@
-//! OpenAI Responses.
+//! Wire format: OpenAI Responses.
 
 use super::bounds::parts;
 use super::chat::bearer;
@@ -32,9 +32,9 @@ impl Wire for Responses {
     fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("model".into(), options.model.clone().into());
-        // Whole conversations are sent, so none need be kept there.
+        // Each request sends the whole conversation, so the server need not store it.
         body.insert("store".into(), false.into());
-        // A reasoning model's thoughts can only go back if they are asked for; other models refuse the wish.
+        // A reasoning model's thoughts can only be sent back if they are requested; other models refuse this field.
         if request.llm_opts.contains_key("reasoning") {
             body.insert("include".into(), json!(["reasoning.encrypted_content"]));
         }
@@ -46,7 +46,7 @@ impl Wire for Responses {
             let tools = request.tools.iter().map(|tool| {
                 json!({
                     "type": "function", "name": tool.name, "description": tool.description,
-                    // Strict ones have no optional arguments.
+                    // Strict tools have no optional arguments.
                     "parameters": tool.parameters, "strict": false,
                 })
             });
@@ -87,13 +87,13 @@ impl Wire for Responses {
                     let call = ToolCall::read(Some(text("call_id")), text("name"), text("arguments"));
                     reply.tool_calls.push(call);
                 }
-                // Nothing is stored there, so thoughts that are not in the item itself would not be found again.
+                // The server stores nothing, so a thought without its content in the item would be lost.
                 "reasoning" if is_thought(item) => reply.opaque.push(OpaquePart {
                     text_before: reply.text().len(),
                     calls_before: reply.tool_calls.len(),
                     part: item.clone(),
                 }),
-                // Whatever comes after us.
+                // Items that this client does not know.
                 _ => {}
             }
         }
@@ -124,7 +124,7 @@ impl Wire for Responses {
     }
 }
 
-/// A message as what is said in it and the calls it makes.
+/// Converts a message to items: its text and its calls.
 fn items(message: &Message) -> Vec<Value> {
     if message.role == Role::Tool {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
@@ -150,13 +150,13 @@ fn items(message: &Message) -> Vec<Value> {
     pieces(message, is_thought).into_iter().map(item).collect()
 }
 
-/// What is said in a message with images and documents; None for one without.
+/// Returns the content of a message with images and documents; None for one without.
 fn with_parts(message: &Message) -> Option<Value> {
     let words = (!message.content.is_empty()).then(|| json!({"type": "input_text", "text": message.content}));
     (!message.parts.is_empty()).then(|| message.parts.iter().map(attached).chain(words).collect())
 }
 
-/// An image or a document.
+/// Converts an image or a document.
 fn attached(part: &Part) -> Value {
     match part {
         Part::Image { .. } => json!({"type": "input_image", "image_url": part.data_url()}),
@@ -166,13 +166,13 @@ fn attached(part: &Part) -> Value {
     }
 }
 
-/// Reasoning that can go back.
+/// Returns whether an item is reasoning that can be sent back.
 fn is_thought(item: &Value) -> bool {
     let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
     text("type") == "reasoning" && !text("encrypted_content").is_empty()
 }
 
-/// The last event holds the whole reply; the others only show it.
+/// Reply that is read from the last event, which holds all of it; the others only show it.
 #[derive(Default)]
 struct Last(Option<Value>);
 

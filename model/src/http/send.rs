@@ -1,4 +1,4 @@
-//! The network: one request out, bytes in, never more than allowed.
+//! Network access: sends one request and reads a bounded number of bytes.
 
 use super::lines::Lines;
 use super::wire::{Assemble, Framing, Wire};
@@ -12,7 +12,7 @@ use reqwest::{Client, Response, Url};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-/// How much of an error is read, in bytes.
+/// Maximum bytes read of an error.
 const MAX_ERROR: usize = 64 << 10;
 
 /// Headers that only the connection itself may set.
@@ -24,11 +24,11 @@ pub(super) struct Http {
     client: Client,
     whole: Url,
     streamed: Url,
-    /// What no error may repeat.
+    /// Secrets that no error may repeat.
     secrets: Vec<Secret>,
 }
 
-/// Addresses may hold keys, so they are left out.
+/// Omits addresses, which may hold keys.
 impl std::fmt::Debug for Http {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Http").finish_non_exhaustive()
@@ -49,7 +49,7 @@ impl Http {
             let mut url = base.clone();
             url.set_path(base.path().trim_end_matches('/'));
             if let Ok(mut path) = url.path_segments_mut() {
-                // Names of models are no way to another address.
+                // A model's name must not lead to another address.
                 path.pop_if_empty().extend(wire.path(&options.model, stream).split('/'));
             }
             url.set_query(query.filter(|query| !query.is_empty()));
@@ -65,9 +65,9 @@ impl Http {
             }
         }
         let whole = url(false);
-        // Short ones are words that messages need.
+        // Short values are words that messages need.
         let may_be_secret = |name: &str, value: &str| value.len() >= 8 && name != "api-version";
-        // A server that repeats an address may repeat it as it was sent.
+        // A server that repeats an address may repeat it encoded, as it was sent.
         let sent = whole.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         let sent = sent.map(|(name, value)| (name.into(), value.into()));
         let in_query = whole.query_pairs().chain(sent).filter(|(name, value)| may_be_secret(name, value));
@@ -82,7 +82,7 @@ impl Http {
         })
     }
 
-    /// A whole reply.
+    /// Requests a whole reply.
     pub async fn whole(
         &self,
         wire: &dyn Wire,
@@ -94,11 +94,11 @@ impl Http {
         let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
         let reply: Value = serde_json::from_slice(&bytes)
             .map_err(|error| errors::bad(format!("`{}` answered what is no JSON: {error}", options.model)))?;
-        // Some servers tell of errors with a status of success.
+        // Some servers report errors with a status of success.
         wire.read(&reply).map_err(hide)
     }
 
-    /// A reply in events, whose text goes to the sink as it arrives; and whether it did, since some servers answer whole.
+    /// Requests a reply in events, showing text as it arrives. Returns whether it did, since some servers reply whole.
     pub async fn stream(
         &self,
         wire: &dyn Wire,
@@ -110,7 +110,7 @@ impl Http {
         let response = self.send(&self.streamed, wire, options, body).await.map_err(hide)?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
         if kind.starts_with("application/json") {
-            // Some servers cannot stream and say so by answering whole.
+            // Some servers cannot stream and reply whole instead.
             let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
             let value: Value = serde_json::from_slice(&bytes)
                 .map_err(|error| errors::bad(format!("the reply is no JSON: {error}")))?;
@@ -140,7 +140,7 @@ impl Http {
                 while !arriving.reply.is_complete() {
                     let Some(line) = lines.next().await else { break };
                     let line = line.map_err(|error| hide(error.0))?;
-                    // Half a line is no wrong one: the connection broke off.
+                    // An incomplete last line means that the connection broke, not that the reply is wrong.
                     if !line.ends_with(b"\n") && serde_json::from_slice::<IgnoredAny>(&line).is_err() {
                         break;
                     }
@@ -151,7 +151,7 @@ impl Http {
         Ok((arriving.reply.finish().map_err(hide)?, true))
     }
 
-    /// The error without what is secret: providers like to repeat what they were given.
+    /// Removes secrets from an error: providers like to repeat their input.
     fn hidden(&self, mut error: LlmError) -> LlmError {
         for secret in &self.secrets {
             error.message = secret.hide_in(&error.message);
@@ -160,7 +160,7 @@ impl Http {
         error
     }
 
-    /// An answer with a status of success.
+    /// Sends a request and returns an answer with a status of success.
     async fn send(
         &self,
         url: &Url,
@@ -210,7 +210,7 @@ impl Arriving<'_> {
     }
 }
 
-/// The headers of a request, those of the host last: they win.
+/// Returns the headers of a request. The host's come last, so that they win.
 fn headers(wire: &dyn Wire, options: &HttpOptions) -> Result<HeaderMap, LlmError> {
     let key = options.key.as_ref().map(Secret::reveal);
     let mut headers = HeaderMap::new();
@@ -261,7 +261,7 @@ fn broken(error: sse_stream::Error) -> LlmError {
     }
 }
 
-/// The whole body, if it is not too large.
+/// Reads the whole body, if it is not too large.
 async fn bounded(response: Response, max: usize) -> Result<Vec<u8>, LlmError> {
     ptc_web::bounded(response, max).await.map_err(|error| match error {
         BodyError::TooLarge => too_large(max),

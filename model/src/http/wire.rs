@@ -1,66 +1,66 @@
-//! Wire formats, as the code that sends requests sees them.
+//! Interface between wire formats and the code that sends requests.
 
 use super::HttpOptions;
 use crate::{LlmError, LlmRequest, LlmResponse};
 use serde_json::{Map, Value};
 
-/// A wire format.
+/// A wire format: pure translation of requests and replies.
 pub(super) trait Wire: Sync {
-    /// The part of the address behind the base URL, without a slash in front.
+    /// Returns the path behind the base URL, without a leading slash.
     fn path(&self, model: &str, stream: bool) -> String;
-    /// A parameter of the address of a streamed reply.
+    /// Returns a query parameter for streamed replies.
     fn stream_query(&self) -> Option<(&'static str, &'static str)> {
         None
     }
-    /// The form of a streamed reply.
+    /// Returns the framing of streamed replies.
     fn framing(&self) -> Framing {
         Framing::Events
     }
-    /// Headers besides those of JSON.
+    /// Returns headers besides those of JSON.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
-    /// The request without the options of the host.
+    /// Converts a request, without the host's extra options.
     fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value>;
-    /// Takes the schema of the answer out of a request; says whether there was one.
+    /// Removes the schema from a request; returns whether there was one.
     fn drop_schema(&self, body: &mut Map<String, Value>) -> bool;
-    /// Whether a conversation that ends with the model's own words makes it go on from there.
+    /// Returns whether a model continues a conversation that ends with its own words.
     fn goes_on(&self) -> bool {
         false
     }
-    /// Whether messages may hold documents; all formats have images.
+    /// Returns whether messages may hold documents; all formats take images.
     fn takes_documents(&self) -> bool {
         true
     }
-    /// Whether error 500 may say that a model takes no images, as servers of local models do.
+    /// Returns whether status 500 may mean that a model takes no images, as with servers of local models.
     fn fails_at_parts(&self) -> bool {
         false
     }
-    /// The name this format has for `max_tokens`.
+    /// Returns the format's name for `max_tokens`.
     fn max_tokens(&self) -> &'static str;
-    /// The object of the body that holds numbers such as `max_tokens` and `temperature`, if it is not the body itself.
+    /// Returns the object of the body for numbers such as `max_tokens` and `temperature`, if it is not the body itself.
     fn settings(&self) -> Option<&'static str> {
         None
     }
-    /// A whole reply.
+    /// Reads a whole reply.
     fn read(&self, body: &Value) -> Result<LlmResponse, LlmError>;
-    /// A reply in events.
+    /// Returns an assembler for a reply in events.
     fn assemble(&self) -> Box<dyn Assemble>;
 }
 
-/// The form in which the events of a reply arrive.
+/// Framing of the events of a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framing {
     /// Server-sent events.
     Events,
-    /// A JSON value in each line.
+    /// JSON lines: a value in each line.
     Lines,
 }
 
-/// Makes a reply from its events.
+/// Assembler of a reply from its events.
 pub(super) trait Assemble: Send {
-    /// One more event; gives the text it adds.
+    /// Adds an event; returns the added text.
     fn event(&mut self, event: &Value) -> Result<Option<String>, LlmError>;
-    /// Whether the last event was there.
+    /// Returns whether the last event has arrived.
     fn is_complete(&self) -> bool;
-    /// The reply.
+    /// Returns the assembled reply.
     fn finish(self: Box<Self>) -> Result<LlmResponse, LlmError>;
 }

@@ -23,7 +23,7 @@ pub fn search() -> ToolSpec {
     }
 }
 
-/// A request that gathers its pieces.
+/// Returns a request and the list that collects its pieces.
 pub fn streaming() -> (LlmRequest, Arc<Mutex<Vec<Chunk>>>) {
     let chunks = Arc::new(Mutex::new(Vec::new()));
     let mut request = LlmRequest::new("Be brief", "Hello");
@@ -210,7 +210,7 @@ async fn options_of_the_host_reach_the_provider_but_not_its_own_fields() {
 
 #[tokio::test]
 async fn calls_that_arrive_in_pieces() {
-    // Nobody asks for it, but a server may call a tool that it was not offered.
+    // A server may call a tool although none was offered.
     let events = [
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "f", "input": {}}}),
         json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{\"q\":"}}),

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and servers that speak it.
+//! OpenAI Chat Completions, and compatible servers.
 
 use crate::anthropic::{delta, search, streaming};
 use ptc_model::{

@@ -1,4 +1,4 @@
-//! What providers and networks do when they do not do what they should.
+//! Faults of providers and networks.
 
 use crate::anthropic::{delta, events, model, streaming};
 use ptc_model::LlmRetry;
@@ -68,7 +68,7 @@ async fn keys_are_in_no_error_and_no_debug_output() {
     for text in [format!("{error:?}{error}"), format!("{model:?}")] {
         assert!(!text.contains("canary"), "{text}");
     }
-    // Some servers tell of errors with a status of success, and some repeat the address.
+    // Some servers report errors with a status of success, and some repeat the address.
     for api in [Api::Anthropic, Api::Chat, Api::Compatible, Api::Responses, Api::Gemini, Api::Ollama] {
         let body =
             json!({"error": {"type": "sk-canary-1", "message": "no sk-canary-1 at /v1?token=canary%2B2"}});
@@ -131,7 +131,7 @@ async fn what_cannot_get_better_is_not_tried_again() {
         let error = Retry::new(model(&server), quick()).call(&LlmRequest::new("s", "p")).await.unwrap_err();
         assert_eq!((server.asked().len(), error.retries), (attempts, attempts as u32 - 1), "{error}");
     }
-    // Errors within a stream have a code or a name, and no status of HTTP.
+    // Errors inside a stream have a code or a name, and no HTTP status.
     for error in
         [json!({"code": 401, "message": "No"}), json!({"type": "authentication_error", "message": "No"})]
     {
@@ -238,7 +238,7 @@ async fn a_call_ends_when_it_is_dropped() {
 #[tokio::test]
 async fn a_stream_that_breaks_off() {
     let half = named_events(&events()[..4]);
-    // Once with a clean end of the connection, once in the midst of a chunk of the transport.
+    // Once with a clean end of the connection, once in the middle of a transport chunk.
     let chunked = head(200, "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n");
     let chunk = [format!("{:x}\r\n", half.len() + 100).into_bytes(), half.clone()].concat();
     for answer in [stream_of(half), Answer::Bytes([chunked, chunk].concat())] {
@@ -273,7 +273,7 @@ async fn a_stream_in_the_smallest_pieces() {
 
 #[tokio::test]
 async fn a_slow_stream() {
-    // Cut in the midst of lines and of characters.
+    // Cut in the middle of lines and of characters.
     let pieces = named_events(&events()).chunks(7).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let answer = Answer::Slow([vec![event_head()], pieces].concat());
     let (request, chunks) = streaming();
@@ -297,8 +297,8 @@ async fn many_calls_at_once_do_not_mix() {
     }
 }
 
-/// A host that asks from a runtime per run shares the client between them, and a connection that the
-/// first one left open is of no use to the second.
+/// Checks that a host with a runtime per run can share the client between them: a connection that the first runtime
+/// left open is of no use to the second.
 #[test]
 fn a_client_outlives_the_runtime_that_first_used_it() {
     let body = r#"{"content": [{"type": "text", "text": "Hi"}], "stop_reason": "end_turn"}"#;
@@ -306,7 +306,7 @@ fn a_client_outlives_the_runtime_that_first_used_it() {
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            // Answers as often as it is asked, and leaves the connection open.
+            // Answers every request, and leaves the connection open.
             std::thread::spawn(move || {
                 let mut bytes = [0; 65536];
                 while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
@@ -379,7 +379,7 @@ async fn a_reply_of_a_million_parts_is_refused() {
 #[tokio::test]
 async fn what_nests_too_deep_to_be_written_down_is_no_reply() {
     let deep = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
-    // Not even the event that holds it could be read with more.
+    // With more levels, the event around the arguments could not be read either.
     let args = format!(r#"{{"a": {}}}"#, deep(118));
     let call = format!(
         r#"{{"message": {{"tool_calls": [{{"function": {{"name": "f", "arguments": {args}}}}}]}}, "done": true}}"#

@@ -1,4 +1,4 @@
-//! The clients of providers, against local servers that speak the providers' formats.
+//! Clients of providers, against local servers that speak the providers' formats.
 #![allow(missing_docs)]
 
 mod anthropic;

@@ -1,5 +1,5 @@
-//! Everything that providers and networks do wrong, in every format, whole and in pieces. What comes of it stands in
-//! `docs/agents/models.md`, and the page is what this test goes by.
+//! All faults of providers and networks, in every format, whole and in pieces. The expected outcomes are the table in
+//! `docs/agents/models.md`, which this test reads.
 
 use ptc_model::{
     Api, ChunkSink, HttpModel, HttpOptions, LlmError, LlmRequest, LlmResponse, Model, StopReason,
@@ -18,11 +18,11 @@ pub fn api(wire: Wire) -> Api {
     }
 }
 
-/// Makes an answer, for a request that wants pieces or not. None if the format has no such thing.
+/// Function that makes an answer, streamed or not. None if the format has no such fault.
 type Make = fn(Wire, bool) -> Option<Answer>;
 
 const JSON: &str = "content-type: application/json\r\n";
-/// Larger than no proper reply here.
+/// Maximum size of a reply; larger than every proper reply here.
 const MAX_BYTES: usize = 200_000;
 
 fn hello(end: End) -> Reply {
@@ -42,7 +42,7 @@ fn head_of(wire: Wire, streamed: bool) -> Vec<u8> {
     if streamed { stream_head(wire) } else { head(200, JSON) }
 }
 
-/// A body with nothing wrong about it.
+/// Returns a correct body.
 fn body(wire: Wire, streamed: bool) -> Vec<u8> {
     let reply = hello(End::Done);
     match streamed {
@@ -51,7 +51,7 @@ fn body(wire: Wire, streamed: bool) -> Vec<u8> {
     }
 }
 
-/// The first half of an answer that says how long it is, or is in pieces of which the first ones are whole.
+/// Returns the first half of an answer that announces its length, or that has whole pieces first.
 fn half(wire: Wire, streamed: bool) -> Vec<u8> {
     let body = body(wire, streamed);
     let head = match streamed {
@@ -61,7 +61,7 @@ fn half(wire: Wire, streamed: bool) -> Vec<u8> {
     [head, body[..body.len() / 2].to_vec()].concat()
 }
 
-/// An answer with this body, or these bytes as an event of it.
+/// Returns an answer with this body, or with these bytes as an event.
 fn instead(wire: Wire, streamed: bool, bytes: &[u8]) -> Option<Answer> {
     let body = match (streamed, wire) {
         (true, Wire::Ollama) => [bytes, b"\n"].concat(),
@@ -71,7 +71,7 @@ fn instead(wire: Wire, streamed: bool, bytes: &[u8]) -> Option<Answer> {
     Some(Answer::Bytes([head_of(wire, streamed), body].concat()))
 }
 
-/// Bytes that a reader of replies skips.
+/// Returns bytes that readers of replies skip.
 fn nothing(wire: Wire, streamed: bool) -> &'static [u8] {
     match (streamed, wire) {
         (true, Wire::Ollama) => b"\n",
@@ -106,7 +106,7 @@ const ROWS: &[(&str, Make)] = &[
     ("answers 529", |wire, _| status(wire, 529)),
     ("answers 502 with a page", |_, _| Some(with_headers(502, "", "<html>Bad gateway</html>"))),
     ("answers 200 with an overload", |wire, streamed| {
-        // Ollama has no names for errors.
+        // Ollama's errors have no names.
         let error = wire.error(529, "overloaded_error", "Overloaded").to_string();
         (wire != Wire::Ollama).then(|| instead(wire, streamed, error.as_bytes()))?
     }),
@@ -129,7 +129,7 @@ const ROWS: &[(&str, Make)] = &[
     ("floods with text", |wire, streamed| {
         let reply = Reply::text(&"many words ".repeat(200));
         let flood = match streamed {
-            // All events but the last ones, again and again.
+            // Repeats all events but the last ones.
             true => {
                 let events = wire.events(&reply);
                 events[..events.len() - 2].iter().flat_map(|event| wire.frame(event)).collect()
@@ -155,7 +155,7 @@ const ROWS: &[(&str, Make)] = &[
     ("does not speak HTTP", |_, _| Some(Answer::Bytes(b"\x16\x03\x01 no HTTP at all".to_vec()))),
 ];
 
-/// Rows of the page: the name of what goes wrong, and what comes of it for both ways to ask.
+/// Returns the rows of the page: name of the fault, and its outcome whole and streamed.
 fn documented() -> Vec<(String, [String; 2])> {
     let page = include_str!("../../../docs/agents/models.md");
     let table =
@@ -168,7 +168,7 @@ fn documented() -> Vec<(String, [String; 2])> {
     .collect()
 }
 
-/// What came of a call, in the words of the page.
+/// Returns the outcome of a call, in the words of the page.
 fn outcome(result: &Result<LlmResponse, LlmError>) -> String {
     match result {
         Ok(reply) => match &reply.stop {
@@ -193,7 +193,7 @@ async fn call(wire: Wire, streamed: bool, answer: Answer, name: &str) -> Result<
     let millis = if is_silent { 300 } else { 60_000 };
     request.deadline = Some(Instant::now() + Duration::from_millis(millis));
     let model = HttpModel::new(options).unwrap();
-    // Ten minutes are no measurement: a call that has not ended by then never will.
+    // Not a measurement: a call that has not ended after ten minutes never will.
     let called = tokio::time::timeout(Duration::from_secs(600), model.call(&request));
     called.await.unwrap_or_else(|_| panic!("{wire:?}: a provider that {name}: the call has no end"))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn request(parts: &[Part]) -> LlmRequest {
     let mut request = LlmRequest::new("", "Look");
     request.messages = vec![Message { parts: parts.to_vec(), ..Message::user("Look") }];
-    // As checkpoints and cassettes have it.
+    // Round trip through JSON, as in checkpoints and cassettes.
     serde_json::from_value(serde_json::to_value(request).unwrap()).unwrap()
 }
 
@@ -84,7 +84,7 @@ async fn what_cannot_be_sent_is_told_before_anything_is() {
     assert!(server.asked().is_empty());
 }
 
-/// A conversation with two calls in one reply, and an image in the answer to the first.
+/// Returns a conversation with two calls in one reply, and an image in the result of the first.
 fn answered(parts: &[Part]) -> LlmRequest {
     let mut request = request(&[]);
     let calls = ["a", "b"].map(|id| ToolCall::read(Some(id), "photo", "{}"));
@@ -110,7 +110,7 @@ async fn answers_to_calls_bring_images_in_every_format() {
         ),
         (
             Wire::Chat,
-            // Nothing stands between the answers to one reply.
+            // Nothing may stand between the results for one reply.
             "/messages/4",
             json!({"role": "user", "content": [
                 {"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": words},
@@ -138,7 +138,7 @@ async fn answers_to_calls_bring_images_in_every_format() {
     }
 }
 
-/// A provider that refuses once and then answers.
+/// Starts a provider that refuses once and then replies.
 fn refusing(wire: Wire, status: u16) -> Provider {
     let refusal = json_answer(status, &wire.error(status, "invalid_request_error", "no eyes"));
     Provider::start([refusal, Answer::Says(Reply::text("I cannot see it"))])
@@ -197,7 +197,7 @@ fn a_part_is_the_map_that_data_holds() {
         let tree = Tree::new(&datum);
         assert_eq!(Part::from(tree.root().media().unwrap()), part);
     }
-    // As an MCP server writes one.
+    // In MCP's notation.
     let block =
         json!({"type": "image", "data": "cG5n", "mimeType": "image/png", "annotations": {"priority": 1}});
     assert_eq!(serde_json::from_value::<Part>(block).unwrap(), Part::image("image/png", b"png"));

@@ -1,4 +1,4 @@
-//! Servers that do not know schemas of answers.
+//! Servers that do not support schemas of answers.
 
 use ptc_model::ModelRegistry;
 use ptc_model::{Api, HttpModel, HttpOptions, LlmRequest, LlmRetry, Model, Registry, RegistryConfig, Retry};

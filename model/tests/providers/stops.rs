@@ -1,4 +1,4 @@
-//! Why models stop, in every format, whole and in pieces; and replies that go on where they were cut.
+//! Stop reasons in every format, whole and in pieces; and continuation of cut replies.
 
 use crate::anthropic::{delta, streaming};
 use crate::chat::{self, data_lines};
@@ -21,7 +21,7 @@ fn whole(api: Api, text: &str, reason: &str) -> Value {
     }
 }
 
-/// The same by events.
+/// Returns an answer in events with this text and stop reason.
 fn pieces(api: Api, text: &str, reason: &str) -> Answer {
     stream_of(match api {
         Api::Anthropic => named_events(&[
@@ -129,7 +129,7 @@ async fn a_reply_that_cannot_go_on_stays_cut() {
         assert_eq!(server.asked().len(), requests, "what was refused is not tried with every reply");
     }
 
-    // With thinking, a conversation must not end with words of the model.
+    // With thinking, a conversation must not end with the model's own text.
     let server = Provider::start([cut()]);
     let mut request = LlmRequest::new("s", "Add");
     request.llm_opts.insert("thinking".to_string(), json!({"type": "enabled", "budget_tokens": 1024}));

@@ -1,5 +1,5 @@
-//! Whole conversations in every format, with a provider that refuses what the real ones refuse. The providers' own
-//! clients talk to it, too: see `tests/sdks.rs`.
+//! Whole conversations in every format, with a fake provider that refuses what the real ones refuse. The providers' own
+//! clients talk to it too: see `tests/sdks`.
 
 use crate::anthropic::{delta, search, streaming};
 use crate::matrix::api;
@@ -14,7 +14,7 @@ fn model(server: &Provider, api: Api) -> HttpModel {
         .unwrap()
 }
 
-/// A request that wants thoughts.
+/// Returns a request that asks for thoughts.
 fn thinking(api: Api, prompt: &str) -> LlmRequest {
     let mut request = LlmRequest::new("Be brief", prompt);
     let opts = match api {
@@ -69,7 +69,7 @@ async fn a_call_and_its_result_with_the_thought_before_it() {
         assert_eq!(reply.tool_calls[0].args.as_ref().unwrap()["q"], "tea", "{api:?}");
         assert_eq!(reply.opaque.len(), 1, "{api:?}");
 
-        // As checkpoints and cassettes have it.
+        // Round trip through JSON, as in checkpoints and cassettes.
         let reply: LlmResponse = serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap();
         let id = reply.tool_calls[0].id.clone().unwrap();
         let mut forgetful = request.clone();
@@ -97,7 +97,7 @@ async fn a_reply_in_pieces_is_the_whole_reply() {
     for wire in Wire::ALL {
         let mut reply = full();
         if wire == Wire::Chat {
-            // Its thoughts are only kept from whole replies, since turns with calls are not asked for in pieces.
+            // The format keeps thoughts only from whole replies, since turns with calls are not streamed.
             reply.thought = None;
         }
         for reply in [reply, Reply::text("Only words"), Reply::text("Grüße").end(End::Cut)] {
@@ -136,7 +136,7 @@ async fn a_newer_version_of_anthropic_is_a_header_of_the_host() {
     for (options, status) in [
         (options.temperature(0.5), None),
         (newer.clone(), None),
-        // Its own default asks for nothing that the newer version refuses; the host's word is sent as it is.
+        // By default nothing is sent that the newer version refuses; the host's settings are sent unchanged.
         (newer.temperature(0.5), Some(400)),
     ] {
         let result = HttpModel::new(options).unwrap().call(&LlmRequest::new("s", "p")).await;

@@ -1,4 +1,4 @@
-//! Thoughts that only their provider can read: kept as they are, and sent back where they stood.
+//! Thoughts that only their provider can read: kept unchanged, and sent back at their places.
 
 use crate::anthropic::{search, streaming};
 use crate::matrix;
@@ -11,7 +11,7 @@ fn model(server: &Provider, api: Api) -> HttpModel {
     HttpModel::new(HttpOptions::new(api, "m").base_url(&server.url)).unwrap()
 }
 
-/// A conversation that goes on behind this reply, after a journey through JSON as checkpoints and cassettes have it.
+/// Returns a conversation behind this reply, after a round trip through JSON as in checkpoints and cassettes.
 fn after(reply: &LlmResponse) -> LlmRequest {
     let reply: LlmResponse = serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap();
     let mut request = LlmRequest::new("", "Find tea");
@@ -23,7 +23,7 @@ fn after(reply: &LlmResponse) -> LlmRequest {
     serde_json::from_value(serde_json::to_value(request).unwrap()).unwrap()
 }
 
-/// What a provider gets back of what it answered.
+/// Returns the reply, and the body of the next request, which sends it back.
 async fn sent_back(api: Api, body: &Value) -> (LlmResponse, Value) {
     let server = Provider::start([json(200, body), json(500, &json!({}))]);
     let mut request = LlmRequest::new("", "Find tea");

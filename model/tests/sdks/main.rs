@@ -1,7 +1,7 @@
-//! The providers' own clients for Python, installed by `.ci/run sdks`, talk to the provider that our clients are tested
-//! with: what it takes and what it says is then what those of the providers take and say.
+//! The providers' own Python clients, installed by `.ci/run sdks`, talk to the fake provider that our clients are
+//! tested with. This proves that the fake accepts and sends what the real providers do.
 //!
-//! Skipped unless `PTC_TEST_MODEL_SDKS` names the folder they are in: plain `cargo test` needs only Rust.
+//! Skipped unless `PTC_TEST_MODEL_SDKS` names the folder of the clients: plain `cargo test` needs only Rust.
 #![allow(missing_docs)]
 
 use ptc_testkit::provider::Provider;

@@ -1,4 +1,4 @@
-//! Bounds the bytes of input that are held at a time, so that long lines do not add up.
+//! Gate that bounds the bytes of input held at a time, so that long lines do not add up.
 
 use super::pipeline::Stop;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,7 +11,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Waits until `bytes` more fit into `most`; alone, anything fits.
+    /// Waits until `bytes` more fit into `most`; an empty gate lets anything in.
     pub fn enter(self: &Arc<Gate>, bytes: usize, most: usize, stop: &Stop) -> Held {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         while *held > 0 && held.saturating_add(bytes) > most && !stop.is_set() {
@@ -23,7 +23,7 @@ impl Gate {
     }
 }
 
-/// Bytes inside the gate; they leave when this is dropped.
+/// Bytes inside the gate; dropping this releases them.
 pub(super) struct Held {
     gate: Arc<Gate>,
     bytes: usize,

@@ -1,10 +1,10 @@
-//! Where the lines of a batch come from.
+//! Sources of a batch's lines.
 
 use std::io::Read;
 use std::thread::Scope;
 
-/// The input of a batch: any reader is one, also one that borrows. When a batch ends early, it waits for the read
-/// that is under way; see [`Input::detached`] for readers that may keep it waiting for ever.
+/// The input of a batch; converts from any reader, even one that borrows. A batch that ends early waits for the
+/// read under way; see [`Input::detached`] for readers that may block for ever.
 pub struct Input<'i>(Source<'i>);
 
 enum Source<'i> {
@@ -13,13 +13,13 @@ enum Source<'i> {
 }
 
 impl Input<'_> {
-    /// A reader that may wait without end, such as standard input or a socket. If the batch ends while it waits for more,
-    /// the thread that reads is left behind.
+    /// Wraps a reader that may block without end, such as standard input or a socket. If the batch ends while it
+    /// blocks, the reading thread is left behind.
     pub fn detached(reader: impl Read + Send + 'static) -> Input<'static> {
         Input(Source::Detached(Box::new(reader)))
     }
 
-    /// Runs `work` on the reader, on a thread of its own.
+    /// Runs `work` on the reader, on a separate thread.
     pub(super) fn read_on<'scope>(
         self,
         scope: &'scope Scope<'scope, '_>,

@@ -1,24 +1,24 @@
-//! Cuts a stream of bytes into chunks of whole lines, never holding more than a block or one line.
+//! Splitter of a byte stream into chunks of whole lines; it holds at most a block or one line.
 
 use memchr::memchr_iter;
 use std::io::{self, ErrorKind, Read};
 
-/// How much is asked for at a time.
+/// Bytes requested per read.
 const BLOCK: usize = 256 << 10;
 
-/// Some lines.
+/// A chunk of whole lines.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// The number of the first line, counting from 1.
+    /// Number of the first line, from 1.
     pub first: u64,
-    /// The lines, each but perhaps the last with its end; nothing for a line that is too long.
+    /// Bytes of the lines, each but perhaps the last with its line end; empty for a line that is too long.
     pub bytes: Vec<u8>,
-    /// The one line of this chunk is longer than allowed.
+    /// True if the only line of this chunk is longer than allowed.
     pub too_long: bool,
 }
 
 impl Chunk {
-    /// The lines with their numbers, without blank ones.
+    /// Iterates over the lines that are not blank, with their numbers.
     pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let ends = memchr_iter(b'\n', &self.bytes).chain(Some(self.bytes.len()));
         let mut start = 0;
@@ -30,7 +30,7 @@ impl Chunk {
         (self.first..).zip(lines).filter(|(_, line)| !line.is_empty())
     }
 
-    /// Drops the lines after the first `most` that are not blank; gives how many those are.
+    /// Drops everything after the first `most` lines that are not blank; returns the number of those kept.
     pub fn cut(&mut self, most: u64) -> u64 {
         if self.too_long {
             return 1;
@@ -50,15 +50,15 @@ impl Chunk {
     }
 }
 
-/// Reads chunks of lines.
+/// Reader of chunks of lines.
 pub(super) struct Lines<R> {
     input: R,
-    /// `buffer[start..end]` was read and not given yet; `buffer[start..searched]` has no line end.
+    /// Bytes read: `buffer[start..end]` is not delivered yet, and `buffer[start..searched]` has no line end.
     buffer: Vec<u8>,
     start: usize,
     searched: usize,
     end: usize,
-    /// The number of the line at `start`.
+    /// Number of the line at `start`.
     line: u64,
     max_line: usize,
     ended: bool,
@@ -70,8 +70,8 @@ impl<R: Read> Lines<R> {
         Lines { input, buffer, start: 0, searched: 0, end: 0, line: 1, max_line, ended: false }
     }
 
-    /// The next lines, at most `most` of them; none at the end. Takes what is there rather than
-    /// waiting for more, so that a slow writer gets its answers.
+    /// Returns the next lines, at most `most` of them; None at the end. Takes the lines that are there instead of
+    /// waiting for more, so that a slow writer gets its results.
     pub fn next(&mut self, most: usize) -> io::Result<Option<Chunk>> {
         loop {
             let (mut end, mut count) = (self.start, 0);
@@ -106,7 +106,7 @@ impl<R: Read> Lines<R> {
     fn take(&mut self, end: usize, lines: u64) -> Chunk {
         let mut bytes = &self.buffer[self.start..end];
         if self.line == 1 {
-            // Some programs mark UTF-8 at the start of a file.
+            // Some programs put a byte order mark at the start of a UTF-8 file.
             bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         }
         let chunk = Chunk { first: self.line, bytes: bytes.to_vec(), too_long: false };
@@ -121,7 +121,7 @@ impl<R: Read> Lines<R> {
         Chunk { first: self.line - 1, bytes: Vec::new(), too_long: true }
     }
 
-    /// Passes over the rest of a line without keeping it.
+    /// Skips the rest of a line without keeping it.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
             self.start = self.end;
@@ -138,7 +138,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads once.
+    /// Reads once into the buffer.
     fn fill(&mut self) -> io::Result<()> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -146,7 +146,7 @@ impl<R: Read> Lines<R> {
             self.searched -= self.start;
             self.start = 0;
             if self.buffer.len() > 4 * BLOCK && self.end < BLOCK {
-                // A long line is over: its memory goes back.
+                // After a long line, its memory is released.
                 self.buffer.truncate(BLOCK);
                 self.buffer.shrink_to_fit();
             }
@@ -166,15 +166,15 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// The most lines and bytes of a part.
+/// Maximum lines and bytes of a part.
 const PART_LINES: u64 = 4096;
 const PART_BYTES: usize = 256 << 10;
 
-/// Reads parts of the input that depend on nothing but what is in it: not on how much each read
-/// gave, as the chunks of [`Lines`] do.
+/// Reader of parts of the input that depend on its content alone, not on the size of each read as the chunks of
+/// [`Lines`] do.
 pub(super) struct Parts<R> {
     lines: Lines<R>,
-    /// What was read beyond the part before.
+    /// Lines read beyond the part before.
     rest: Option<Chunk>,
 }
 
@@ -183,7 +183,7 @@ impl<R: Read> Parts<R> {
         Parts { lines: Lines::new(input, max_line), rest: None }
     }
 
-    /// The next part; none at the end.
+    /// Returns the next part; None at the end.
     pub fn next(&mut self) -> io::Result<Option<Chunk>> {
         let mut part: Option<Chunk> = None;
         let mut count = 0;
@@ -228,7 +228,7 @@ mod tests {
     use super::{Chunk, Lines, Parts};
     use std::io::Read;
 
-    /// Gives one byte at a time.
+    /// Reader that gives one byte at a time.
     struct Drip<'a>(&'a [u8]);
 
     impl Read for Drip<'_> {

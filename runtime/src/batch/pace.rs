@@ -1,24 +1,23 @@
-//! How many records make a job.
+//! Pacing: the number of records per job.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long a worker should be busy with one job: long enough that handing it over costs nothing,
-/// short enough that all workers end at the same time.
+/// Target time for one job: long enough that handing it over costs nothing, short enough that all workers end at
+/// the same time.
 const JOB: Duration = Duration::from_millis(2);
-/// The most records of one job.
+/// Maximum records of one job.
 const MOST_RECORDS: u64 = 4096;
 
-/// How long a record takes, so that slow ones are spread over all threads and fast ones go by the
-/// thousand.
+/// Measured time per record, so that slow records are spread over all threads and fast ones go by the thousand.
 #[derive(Default)]
 pub(super) struct Pace(AtomicU64);
 
 impl Pace {
-    /// How many records make a job.
+    /// Returns the number of records per job.
     pub fn records(&self) -> usize {
         match self.0.load(Ordering::Relaxed) {
-            // Nothing is known yet.
+            // Nothing has been measured yet.
             0 => 1,
             nanos => (JOB.as_nanos() as u64 / nanos).clamp(1, MOST_RECORDS) as usize,
         }

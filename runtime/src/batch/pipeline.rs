@@ -1,8 +1,8 @@
-//! One feeder, several workers, one taker, with bounded queues between them.
+//! Pipeline of one feeder, several workers and one taker, with bounded queues between them.
 //!
-//! To keep the order, every task brings a channel of its own for what is made of it, and the taker
-//! empties these channels in the order the tasks were fed. A worker that is ahead of the taker waits
-//! when its channel is full, so nothing piles up behind one slow task.
+//! To keep the order, every task brings its own channel for its results, and the taker empties these channels in the
+//! order the tasks were fed. A worker ahead of the taker waits when its channel is full, so nothing piles up behind one
+//! slow task.
 
 use crate::watch::Cancel;
 use std::cell::RefCell;
@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often a thread that waits looks whether it should go on waiting.
+/// Interval at which a waiting thread checks whether to go on waiting.
 const LOOK: Duration = Duration::from_millis(20);
-/// How many parts of one task may wait for the taker.
+/// Maximum parts of one task that wait for the taker.
 const PARTS: usize = 2;
 
-/// Tells all threads to end: because the taker has seen enough, or because the host cancelled.
+/// Signal for all threads to end, set when the taker is done or the host cancels.
 #[derive(Clone)]
 pub(super) struct Stop {
     ended: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ impl Stop {
     }
 }
 
-/// Something a worker makes of a task.
+/// A part of a task's results.
 enum Part<M> {
     More(M),
     Last(M),
@@ -46,13 +46,13 @@ enum Part<M> {
 
 struct Task<J, M> {
     job: J,
-    /// Where the parts go; without it, to the channel all workers share.
+    /// Channel for the parts; None for the channel all workers share.
     reply: Option<SyncSender<Part<M>>>,
 }
 
 type Ordered<M> = Receiver<Receiver<Part<M>>>;
 
-/// Where jobs come in.
+/// Entrance of the job queue.
 pub(super) struct Feed<J, M> {
     tasks: SyncSender<Task<J, M>>,
     order: Option<SyncSender<Receiver<Part<M>>>>,
@@ -60,7 +60,7 @@ pub(super) struct Feed<J, M> {
 }
 
 impl<J, M> Feed<J, M> {
-    /// Hands over a job, waiting while the queue is full; false once nobody wants it.
+    /// Hands over a job, waiting while the queue is full; false once the pipeline has ended.
     pub fn send(&self, job: J) -> bool {
         self.fed.fetch_add(1, Ordering::Release);
         let Some(order) = &self.order else {
@@ -71,7 +71,7 @@ impl<J, M> Feed<J, M> {
     }
 }
 
-/// Where jobs are taken from.
+/// Exit of the job queue.
 pub(super) struct Queue<J, M> {
     tasks: Receiver<Task<J, M>>,
     order: Option<Ordered<M>>,
@@ -79,7 +79,7 @@ pub(super) struct Queue<J, M> {
     fed: Arc<AtomicU64>,
 }
 
-/// Both ends of a queue for this many workers.
+/// Makes both ends of a queue for this many workers.
 pub(super) fn queue<J, M>(threads: usize, ordered: bool) -> (Feed<J, M>, Queue<J, M>) {
     let (tasks_in, tasks) = sync_channel(2 * threads);
     let (order_in, order) = sync_channel(4 * threads);
@@ -88,24 +88,24 @@ pub(super) fn queue<J, M>(threads: usize, ordered: bool) -> (Feed<J, M>, Queue<J
     (Feed { tasks: tasks_in, order: order_in, fed: fed.clone() }, Queue { tasks, order, threads, fed })
 }
 
-/// Gives away what was made of a job, part by part; false once nobody wants more.
+/// Output of a worker for the parts of a job; returns false once no more are wanted.
 pub(super) struct Give<'a, M>(&'a dyn Fn(Part<M>) -> bool);
 
 impl<M> Give<'_, M> {
-    /// More will come.
+    /// Delivers a part that is not the last.
     pub fn more(&self, made: M) -> bool {
         (self.0)(Part::More(made))
     }
 
-    /// That was all of this job. A job that ends without it was cut short.
+    /// Delivers the last part of a job. A job that ends without it was cut short.
     pub fn last(&self, made: M) -> bool {
         (self.0)(Part::Last(made))
     }
 }
 
 impl<J: Send, M: Send> Queue<J, M> {
-    /// Runs the workers until the feeder is done or `stop` is set. `worker` makes the state of one
-    /// thread, `work` uses it on a job. True if every job fed was finished and taken.
+    /// Runs the workers until the feeder is done or `stop` is set. `worker` makes the state of one thread, `work`
+    /// uses it on a job. True if every job fed was finished and taken.
     pub fn drain<W>(
         self,
         stop: &Stop,
@@ -131,12 +131,12 @@ impl<J: Send, M: Send> Queue<J, M> {
                     }
                 });
             }
-            // The workers own these now: when the last one ends, so do the channels.
+            // The workers own clones now: when the last worker ends, the channels close.
             drop((tasks, shared));
             let gone = || stop.is_set() && alive.load(Ordering::Acquire) == 0;
             let idle = RefCell::new(idle);
             let mut finished = 0;
-            // Takes the parts of one task, or of all; false once there is no more to take.
+            // Takes the parts of one task, or of all; false once there are no more.
             let mut take_from = |parts: &Receiver<Part<M>>, one: bool| loop {
                 let Some(part) = eager(parts, &mut || idle.borrow_mut()(), &gone) else { return false };
                 let (made, last) = match part {
@@ -164,14 +164,14 @@ impl<J: Send, M: Send> Queue<J, M> {
                 }
             }
             stop.set();
-            // Workers that still want to give something learn that nobody takes it.
+            // Workers that still send learn that the receiver is gone.
             drop(parts);
             finished == fed.load(Ordering::Acquire)
         })
     }
 }
 
-/// Counts a worker out, also one that panics.
+/// Guard that counts a worker out, even if it panics.
 struct Left<'a>(&'a AtomicUsize);
 
 impl Drop for Left<'_> {
@@ -185,7 +185,7 @@ fn next_task<J, M>(tasks: &Mutex<Receiver<Task<J, M>>>, stop: &Stop) -> Option<T
     if stop.is_set() { None } else { receive(&tasks, &|| stop.is_set()) }
 }
 
-/// As [`receive`], but if that means to wait, `idle` comes first.
+/// Receives like [`receive`], but calls `idle` before it blocks.
 fn eager<T>(
     channel: &Receiver<T>,
     idle: &mut impl FnMut() -> ControlFlow<()>,
@@ -198,13 +198,13 @@ fn eager<T>(
     }
 }
 
-/// The next of a channel; none when it has ended, or when it is empty and `gone`.
+/// Receives the next item of a channel; None when it is closed, or when it is empty and `gone`.
 fn receive<T>(channel: &Receiver<T>, gone: &impl Fn() -> bool) -> Option<T> {
     loop {
         match channel.recv_timeout(LOOK) {
             Ok(item) => return Some(item),
             Err(RecvTimeoutError::Disconnected) => return None,
-            // What was sent before the last sender went is still there.
+            // Items sent before the last sender was dropped are still in the channel.
             Err(RecvTimeoutError::Timeout) if gone() => return channel.try_recv().ok(),
             Err(RecvTimeoutError::Timeout) => {}
         }

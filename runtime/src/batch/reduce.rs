@@ -1,9 +1,7 @@
-//! A fold over many records: parts of the input are folded at the same time, then their values are
-//! combined.
+//! A fold over many records: parts of the input are folded in parallel, then their values are combined.
 //!
-//! The parts and the order of combining depend on the input alone, so the value is the same whatever
-//! the number of threads. Values travel as owned data: what was shared with the records of a part
-//! would keep them all in memory.
+//! The parts and the order of combining depend on the input alone, so the value is the same for any number of threads.
+//! Values travel as owned data: sharing with the records of a part would keep them all in memory.
 
 use super::gate::Held;
 use super::input::Input;
@@ -21,7 +19,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// What the programs read. Long names, not to meet those of granted data.
+/// Names of the data that the programs read, long so as not to clash with granted data.
 const ROWS: &str = "reduce-rows";
 const VALUE: &str = "reduce-value";
 const OTHER: &str = "reduce-other";
@@ -29,21 +27,21 @@ const OTHER: &str = "reduce-other";
 /// The programs of a fold: the work of [`Batch::reduce`].
 #[derive(Clone)]
 pub struct Reducer {
-    /// The records of a part, from the start.
+    /// Program that folds the records of a part from `init`.
     fold: Program,
-    /// More records, from a value.
+    /// Program that folds more records into a value.
     go_on: Program,
     combine: Program,
     finish: Program,
-    /// The value of no records.
+    /// Program for the value of no records.
     empty: Program,
 }
 
 impl Batch<Reducer> {
-    /// A fold. The program defines `init`, the value to begin with, `(step value record)` and
-    /// `(combine value value)`, and if it likes `(finish value)` for the end. Parts of the input are
-    /// folded with `step`, each from `init`, and combined in their order; the value is that of
-    /// folding all records one after the other if it does not matter where a part begins.
+    /// Makes a fold. The program defines `init`, the initial value, `(step value record)`, `(combine value value)`,
+    /// and optionally `(finish value)` for the end. Parts of the input are folded with `step`, each from `init`,
+    /// and combined in order; the value equals that of folding all records in sequence if part boundaries do not
+    /// matter.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -66,7 +64,7 @@ impl Batch<Reducer> {
     /// ```
     pub fn reduce(runtime: &Runtime, source: &str) -> Result<Batch<Reducer>, Failure> {
         runtime.compile(source)?;
-        // The calls come after the program, so that places in it stay the same.
+        // The calls come after the program, so that source positions in it stay valid.
         let with = |call: String| runtime.compile(&format!("{source}\n{call}"));
         let defined = |name: &str| with(name.to_string());
         for name in ["init", "step", "combine"] {
@@ -80,13 +78,13 @@ impl Batch<Reducer> {
             finish: with(format!("({finish} data/{VALUE})"))?,
             empty: with(format!("({finish} init)"))?,
         };
-        // Only here are records read; going on from a value is the same code.
+        // Only this program needs watching; going on from a value runs the same code.
         let watching = Watching::of([&reducer.fold]);
         Ok(Batch::of(runtime, reducer, watching))
     }
 
-    /// What all records lacked though the program reads it, once the batch has ended, as [`Batch::warnings`] tells of
-    /// one program.
+    /// Returns warnings about fields that the program reads but no record had, once the batch has ended, like
+    /// [`Batch::warnings`].
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -104,12 +102,12 @@ impl Batch<Reducer> {
         self.tally.warnings(&self.work.fold)
     }
 
-    /// Folds the records, one JSON text per line. `failed` is told the number of the line, from 1, of
-    /// every record that could not be folded; the value is then that of the others. There is no
-    /// value if the batch did not reach the end of the input.
+    /// Folds the records, one JSON text per line. `failed` receives the line number, from 1, of every record that
+    /// could not be folded; the value is then that of the others. There is no value if the batch did not reach the
+    /// end of the input.
     ///
-    /// A part has the budget of one run. If that is not enough, or a record fails, the part is
-    /// folded in halves, and so on down to single records.
+    /// A part has the budget of one run. If that is not enough, or a record fails, the part is folded in halves,
+    /// and so on down to single records.
     pub fn fold<'i>(
         &self,
         input: impl Into<Input<'i>>,
@@ -117,7 +115,7 @@ impl Batch<Reducer> {
     ) -> (Result<Option<Outcome>, Failure>, Summary) {
         let started = Instant::now();
         let stop = Stop::new(&self.cancel);
-        // The order of the parts counts, whatever `ordered` says.
+        // The order of the parts matters, whatever `ordered` says.
         let (feed, queue) = queue::<(Chunk, Held), Part>(self.threads, true);
         let (input, max_line) = (input.into(), self.max_line_bytes);
         let mut tally = Tally::new(&self.progress);
@@ -197,13 +195,13 @@ fn missing(name: &str, source: &str) -> Failure {
     Failure::compile(vec![fault.to_diagnostic()], source)
 }
 
-/// A value that holds on to nothing else.
+/// Copies the value of an outcome, so that it keeps no other data alive.
 fn owned(program: &Program, outcome: &Outcome) -> Result<Frozen, Failure> {
     let frozen = outcome.datum().and_then(|datum| Frozen::from_datum(&datum));
     frozen.map_err(|fault| Failure::of(fault, None, program.clone()))
 }
 
-/// What came of a part of the input.
+/// The result of a part of the input.
 struct Part {
     value: Option<Frozen>,
     results: u64,
@@ -227,7 +225,7 @@ impl Worker<'_> {
         part
     }
 
-    /// Folds these rows on top of what is there; in halves if that fails.
+    /// Folds these rows on top of the value so far; in halves if that fails.
     fn fold(&mut self, numbers: &[u64], rows: &[&[u8]], part: &mut Part) {
         let stopped = self.stop.is_set() || (self.batch.fail_fast && !part.failures.is_empty());
         if rows.is_empty() || stopped {
@@ -251,7 +249,7 @@ impl Worker<'_> {
         let batch = self.batch;
         let Reducer { fold, go_on, .. } = &batch.work;
         let Some(value) = value else {
-            // Taken out, so that one in the middle of a panic is not used again.
+            // Taken out, so that an evaluator that panicked is not used again.
             let mut evaluator =
                 self.evaluator.take().unwrap_or_else(|| self.made(fold, batch.grants.clone()));
             let kept = &mut self.evaluator;
@@ -271,8 +269,8 @@ impl Worker<'_> {
     }
 }
 
-/// Values of parts, combined two by two as the digits of a binary counter carry: few at a time are
-/// kept, and each is combined with one of about its size.
+/// Values of parts, combined in pairs like the carries of a binary counter: few are kept at a time, and each is
+/// combined with one of similar size.
 #[derive(Default)]
 struct Tree(Vec<(u32, Frozen)>);
 

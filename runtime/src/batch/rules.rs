@@ -1,4 +1,4 @@
-//! Several programs over each record, which is read once.
+//! Several programs over each record, which is parsed once.
 
 use super::input::Input;
 use super::stream::Written;
@@ -12,20 +12,20 @@ use ptc_bytecode::Diagnostic;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Programs by name: the work of [`Batch::rules`].
+/// Programs by name, the work of [`Batch::rules`].
 #[derive(Clone)]
 pub struct Rules(Arc<[Rule]>);
 
 struct Rule {
     name: Arc<str>,
-    /// The name as a JSON string.
+    /// Name as a JSON string.
     key: String,
     program: Program,
 }
 
 impl Batch<Rules> {
-    /// Runs every program over every record. A result is one object, with the value of each program
-    /// under its name; programs see nothing of each other, and each has a budget of its own.
+    /// Runs every program over every record. A result is one object, with the value of each program under its name;
+    /// programs are isolated from each other, and each has its own budget.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -61,8 +61,8 @@ impl Batch<Rules> {
         Batch::of(runtime, Rules(rules), watching)
     }
 
-    /// What all records lacked though this program reads it, once the batch has ended, as [`Batch::warnings`] tells of one
-    /// program. Nothing for a name that no program has.
+    /// Returns warnings about fields that this program reads but no record had, once the batch has ended, like
+    /// [`Batch::warnings`]. Empty for an unknown name.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -83,10 +83,9 @@ impl Batch<Rules> {
         rule.map(|rule| self.tally.warnings(&rule.program)).unwrap_or_default()
     }
 
-    /// One JSON text per line in, one object per line out. `failed` is told the number of the line,
-    /// from 1, and the name of every program that failed on it; no name for a line that could not be
-    /// read. The programs that did not fail still give their part, and a record of which all failed
-    /// gives no line.
+    /// Reads one JSON text per line and writes one object per line. `failed` receives the line number, from 1, and
+    /// the name of every program that failed on it; no name for a line that could not be read. The programs that
+    /// did not fail still give their part, and a record on which all failed gives no line.
     pub fn lines<'i>(
         &self,
         input: impl Into<Input<'i>>,
@@ -99,10 +98,10 @@ impl Batch<Rules> {
     }
 }
 
-/// A line, the program that failed on it, and how.
+/// A failure with its line and program.
 type Told = (u64, Option<Arc<str>>, Failure);
 
-/// What one thread has: one machine for all programs.
+/// State of one thread: one machine for all programs.
 struct Worker<'a> {
     batch: &'a Batch<Rules>,
     evaluator: Option<Evaluator>,
@@ -117,7 +116,7 @@ impl<'a> Worker<'a> {
         let start = written.text.len();
         let failures = written.failures.len();
         written.text.push(b'{');
-        // Whether the machine holds the record already.
+        // True once the machine holds the record.
         let mut held = false;
         for rule in self.batch.work.0.iter() {
             let ran = self.rule(rule, line, held);
@@ -153,10 +152,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The value of one program as JSON.
+    /// Runs one program and returns its value as JSON.
     fn rule(&mut self, rule: &Rule, line: &[u8], held: bool) -> Result<String, Failed> {
         let (batch, program) = (self.batch, &rule.program);
-        // Taken out, so that one in the middle of a panic is not used again.
+        // Taken out, so that an evaluator that panicked is not used again.
         let mut evaluator = self.evaluator.take().unwrap_or_else(|| batch.evaluator(program));
         evaluator.set_program(program);
         let kept = &mut self.evaluator;
@@ -175,7 +174,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Why a program has no value; `unread` if it did not even begin.
+/// Failure of a program; `unread` if the record could not be read.
 struct Failed {
     failure: Box<Failure>,
     unread: bool,

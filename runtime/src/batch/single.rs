@@ -1,4 +1,4 @@
-//! One program over many records.
+//! Runs of one program over many records.
 
 use super::input::Input;
 use super::pace::Pace;
@@ -16,10 +16,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 impl Batch {
-    /// One JSON text per line in, one per line out. `failed` is told the number of the line, from 1,
-    /// of every record without a result. Blank lines are passed over, but counted.
+    /// Reads one JSON text per line and writes one result per line. `failed` receives the line number, from 1, of
+    /// every record without a result. Blank lines are skipped but counted.
     ///
-    /// The input is read by a thread of its own. If it may wait without end, give [`Input::detached`].
+    /// A separate thread reads the input. If it may block without end, pass [`Input::detached`].
     pub fn lines<'i>(
         &self,
         input: impl Into<Input<'i>>,
@@ -46,8 +46,8 @@ impl Batch {
         self.stream(input.into(), output, || Worker::new(self), record, too_long, failed)
     }
 
-    /// Runs the program over Rust values. `each` is given the number of the record, from 0, and what
-    /// came of it, on the thread that called; to break off ends the batch.
+    /// Runs the program over Rust values. `each` receives the number of the record, from 0, and its result, on the
+    /// calling thread; breaking ends the batch.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -123,9 +123,9 @@ impl Batch {
 }
 
 impl Batch {
-    /// Runs the program over Rust values as [`Batch::map`] does, without blocking the thread that polls: as many records as
-    /// there are [`Batch::threads`] are under way at a time, and those that wait for async tools hold no thread. Values
-    /// may borrow; dropping the future ends the batch.
+    /// Runs the program over Rust values as [`Batch::map`] does, without blocking the polling thread: up to
+    /// [`Batch::threads`] records are under way at a time, and those that wait for async tools hold no thread.
+    /// Values may borrow; dropping the future ends the batch.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
@@ -150,7 +150,7 @@ impl Batch {
     ) -> Summary {
         let started = Instant::now();
         let mut tally = Tally::new(&self.progress);
-        // Machines that wait for their next record.
+        // Evaluators that wait for their next record.
         let idle = Mutex::new(Vec::new());
         let is_cancelled = || self.cancel.is_cancelled();
         let records = (0..self.take).zip(records).take_while(|_| !is_cancelled());
@@ -187,7 +187,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What one thread has.
+/// State of one thread.
 struct Worker<'a> {
     batch: &'a Batch,
     evaluator: Evaluator,

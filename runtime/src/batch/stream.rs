@@ -1,4 +1,4 @@
-//! Lines in, lines out: what [`Batch::lines`] is for one program and for several.
+//! Streams of lines in and lines out, shared by [`Batch::lines`] for one program and for several.
 
 use super::gate::{Gate, Held};
 use super::input::Input;
@@ -15,22 +15,22 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Scope;
 use std::time::Instant;
 
-/// What a worker gives away at once.
+/// Size of the output a worker delivers at once, in bytes.
 const PART_BYTES: usize = 256 << 10;
 const PART_RECORDS: usize = 4096;
-/// Input held per worker, unless one line is longer.
+/// Maximum input held per worker in bytes, unless one line is longer.
 const HELD_BYTES: usize = 4 << 20;
 
-/// Gives the next chunk of the input, until there is none.
+/// Source of the next chunk of the input, until there is none.
 pub(super) type Chunks<'i> = Box<dyn FnMut() -> io::Result<Option<Chunk>> + 'i>;
 
-/// Results as lines, and what failed.
+/// Result lines and failures.
 pub(super) struct Written<F> {
     pub text: Vec<u8>,
-    /// Records with a result, and records without.
+    /// Number of records with a result.
     pub results: u64,
     pub failed: u64,
-    /// What failed: one for each such record, or more.
+    /// Failures: one or more for each failed record.
     pub failures: Vec<F>,
 }
 
@@ -41,8 +41,8 @@ impl<F> Default for Written<F> {
 }
 
 impl<Work> Batch<Work> {
-    /// Runs `record` on every line, with a state that `worker` makes for each thread. A line too
-    /// long to be read is a failure of its own.
+    /// Runs `record` on every line, with a state that `worker` makes for each thread. A line that is too long
+    /// counts as a failure.
     pub(super) fn stream<S, F: Send + 'static>(
         &self,
         input: Input<'_>,
@@ -89,7 +89,7 @@ impl<Work> Batch<Work> {
                     }
                     ControlFlow::Break(())
                 },
-                // Nothing more is ready: whoever waits for an answer gets it.
+                // Nothing more is ready, so flush for readers that wait for a result.
                 || match output.borrow_mut().flush() {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
@@ -105,7 +105,7 @@ impl<Work> Batch<Work> {
         tally.summary(started, ending)
     }
 
-    /// Starts the thread that reads the chunks that `cut` makes of the input; what it tells is how the input ended.
+    /// Starts the thread that reads the chunks that `cut` makes of the input; its result tells how the input ended.
     pub(super) fn reader<'scope, M: Send + 'static>(
         &self,
         scope: &'scope Scope<'scope, '_>,
@@ -145,7 +145,7 @@ impl<Work> Batch<Work> {
         read
     }
 
-    /// Runs the lines of one chunk and gives the results away, in parts if they are long.
+    /// Runs the lines of one chunk and delivers the results, in parts if they are long.
     fn chunk<F>(
         &self,
         chunk: &Chunk,

@@ -1,10 +1,10 @@
-//! How far a batch is, and what came of it.
+//! Progress and summary of a batch.
 
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far a batch is, to be read while it runs.
+/// Progress of a batch, to be read while it runs.
 #[derive(Default, Debug)]
 pub struct Progress {
     results: AtomicU64,
@@ -12,43 +12,43 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Records that gave a result.
+    /// Returns the number of records that gave a result.
     pub fn results(&self) -> u64 {
         self.results.load(Ordering::Relaxed)
     }
 
-    /// Records that failed.
+    /// Returns the number of records that failed.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 }
 
-/// What came of a batch.
+/// Summary of a batch that has ended.
 #[derive(Debug)]
 #[must_use]
 pub struct Summary {
-    /// Records that were run and given out: results and failures together.
+    /// Number of records run and delivered: results and failures together.
     pub records: u64,
-    /// Records that gave a result.
+    /// Number of records that gave a result.
     pub results: u64,
-    /// Records that failed.
+    /// Number of records that failed.
     pub failures: u64,
-    /// How long it took.
+    /// Total time of the batch.
     pub elapsed: Duration,
-    /// Why it ended.
+    /// Reason it ended.
     pub ending: Ending,
 }
 
-/// Why a batch ended.
+/// The reason a batch ended.
 #[derive(Debug)]
 pub enum Ending {
-    /// There were no more records, or as many as were wanted.
+    /// No records were left, or [`Batch::take`](crate::Batch::take) was reached.
     Complete,
-    /// A record failed, and the batch was to stop at the first that does.
+    /// A record failed under [`Batch::fail_fast`](crate::Batch::fail_fast).
     Failed,
     /// [`Batch::cancel`](crate::Batch::cancel) was set.
     Cancelled,
-    /// Whoever read the output went away.
+    /// The reader of the output is gone.
     Closed,
     /// The input could not be read.
     Unreadable(io::Error),
@@ -61,7 +61,7 @@ impl Ending {
         if error.kind() == ErrorKind::BrokenPipe { Ending::Closed } else { Ending::Unwritable(error) }
     }
 
-    /// Of a batch that nothing but its input could end; `whole` if all that was read was taken.
+    /// Returns the ending of a batch that only its input could end; `whole` if everything read was taken.
     pub(super) fn of_read(whole: bool, read: Option<&io::Result<()>>) -> Ending {
         match read {
             Some(Ok(())) if whole => Ending::Complete,
@@ -71,7 +71,7 @@ impl Ending {
     }
 }
 
-/// What was given out so far.
+/// Counts of the records delivered so far.
 pub(super) struct Tally<'a> {
     results: u64,
     failures: u64,

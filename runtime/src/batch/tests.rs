@@ -12,7 +12,7 @@ fn batch(source: &str) -> Batch {
     Batch::new(&runtime, &program).threads(3)
 }
 
-/// Output, the lines that failed with their reasons, and the summary.
+/// Runs a batch; returns the output, the failed lines with their reasons, and the summary.
 fn ran(batch: &Batch, input: impl Read + Send + 'static) -> (String, Vec<(u64, &'static str)>, Summary) {
     let (mut output, mut failed) = (Vec::new(), Vec::new());
     let summary = batch.lines(input, &mut output, |line, failure| {
@@ -54,7 +54,7 @@ fn a_batch_can_run_again_under_another_name() {
     }
 }
 
-/// Gives some text, then fails.
+/// Reader that gives some text, then fails.
 struct Breaks(io::Cursor<String>);
 
 impl Read for Breaks {
@@ -75,7 +75,7 @@ fn input_that_breaks_gives_what_came_before() {
     }
 }
 
-/// Takes some bytes, then nobody is there.
+/// Writer that accepts some bytes, then is closed.
 struct Closes(usize);
 
 impl Write for Closes {
@@ -100,7 +100,7 @@ fn output_that_closes_ends_an_endless_batch() {
     }
 }
 
-/// Never gives anything, and never ends.
+/// Reader that never gives anything and never ends.
 struct Silent;
 
 impl Read for Silent {
@@ -177,10 +177,10 @@ fn members_are_data_of_their_own() {
         .grants(Grants::new().serde("x", &7).unwrap())
         .fields(true)
         .threads(1);
-    // A member that the record before had is gone; granted data comes first; `-` reads `_`.
+    // A member of the previous record is gone; granted data comes first; `-` reads `_`.
     let input = &b"{\"id\":1,\"x\":2,\"unit_price\":3}\n{\"y\":5,\"id\":4}\n[1]\n{}\n"[..];
     let (output, failed, _) = ran(&batch, input);
-    // A member that a record does not have is nil.
+    // A member missing from a record is nil.
     assert_eq!(output, "[1,7,1,3]\n[4,7,4,null]\n[null,7,null,null]\n");
     assert_eq!(failed, [(3, "invalid_data")]);
     assert!(batch.warnings().is_empty(), "some record had each");
@@ -200,11 +200,11 @@ fn what_all_records_lack_is_told_at_the_end() {
         };
         let totl = "absent_field: `:totl` was not found in any map; did you mean `:total`?";
         assert_eq!(told("(:totl data/row)", false), [totl]);
-        // Where the program fails for it, too.
+        // The program also fails because of it.
         assert_eq!(told("(+ 1 (:totl data/row))", false), [totl]);
         let data = "absent_field: `data/totl` is a member of none of the records, so it is nil; did you mean `data/total`?";
         assert_eq!(told("data/totl", true), [data]);
-        // The second record has it.
+        // The second record has the field.
         assert_eq!(told("[(:note data/row)]", false), [""; 0]);
         assert_eq!(told("data/note", true), [""; 0]);
         assert_eq!(told("(or (:totl data/row) 0)", false), [""; 0]);
@@ -219,7 +219,7 @@ fn rules_are_told_what_all_records_lack_each_at_its_place() {
             ("guarded", "(if (:totl data/row) 1 2)"),
             ("right", "(:total data/row)"),
             ("wrong", "  (:totl data/row)"),
-            // One that fails takes the machine with it.
+            // A failing program takes its machine with it.
             ("fails", "(+ 1 (:nmae data/row))"),
             ("member", "data/totl"),
             ("some", "[(:note data/row) data/note]"),
@@ -250,7 +250,7 @@ fn folds_are_told_what_all_records_lack() {
     let program = "(def init {:n 0})
                    (defn step [total row] (let [x (+ (:amont row) 1)] (merge-with + total {:n (:amount row)})))
                    (defn combine [a b] (merge-with + a b))";
-    // Every part fails, and its halves, and so on.
+    // Every part fails, down to its halves and single records.
     for threads in [1, 4] {
         let batch = Batch::reduce(&runtime, program).unwrap().threads(threads);
         let (_, summary) = batch.fold(&b"{\"amount\":1}\n{\"amount\":2}\n"[..], |_, _| Ok(()));

@@ -1,4 +1,4 @@
-//! Owned data to Rust types, JSON trees and JSON text, and back.
+//! Conversion between owned data and Rust types, JSON trees and JSON text.
 
 use ptc_bytecode::Datum;
 use ptc_vm::{Fault, Heap};
@@ -9,7 +9,7 @@ use super::sink::DatumSink;
 use super::{from_value, ser};
 use crate::json::{WriteOptions, write_json};
 
-/// Owned data from anything that serialises.
+/// Makes owned data from anything that serialises.
 ///
 /// ```
 /// use ptc_bytecode::Node;
@@ -23,7 +23,7 @@ pub fn to_datum<T: Serialize + ?Sized>(data: &T) -> Result<Datum, BridgeError> {
     sink.finish()
 }
 
-/// A Rust type from owned data.
+/// Makes a Rust type from owned data.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
@@ -39,13 +39,13 @@ pub fn from_datum<T: DeserializeOwned>(datum: &Datum) -> Result<T, BridgeError> 
     from_value(&heap, value)
 }
 
-/// Owned data from a JSON tree. Numbers beyond 64 bits are floats there already.
+/// Makes owned data from a JSON tree. Numbers beyond 64 bits are already floats in the tree.
 pub fn json_to_datum(json: &serde_json::Value) -> Result<Datum, BridgeError> {
     to_datum(json)
 }
 
-/// A JSON tree from owned data. At most [`MAX_DEPTH`](super::MAX_DEPTH) deep, since dropping a tree
-/// recurses; for text of any depth see [`datum_to_json_text`].
+/// Makes a JSON tree from owned data, at most [`MAX_DEPTH`](super::MAX_DEPTH) deep, since dropping a tree recurses;
+/// for text of any depth see [`datum_to_json_text`].
 ///
 /// ```
 /// use ptc_runtime::bridge::{datum_to_json, json_to_datum};
@@ -57,7 +57,7 @@ pub fn datum_to_json(datum: &Datum) -> Result<serde_json::Value, BridgeError> {
     from_datum(datum)
 }
 
-/// JSON text of owned data, of any depth, in at most `limit` bytes.
+/// Writes owned data of any depth as JSON text of at most `limit` bytes.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};

@@ -1,4 +1,4 @@
-//! Values into `Deserialize` types.
+//! Deserialiser from values into `Deserialize` types.
 
 use ptc_vm::{Heap, Ref, Value};
 use serde::de::{self, DeserializeSeed, Visitor};
@@ -8,8 +8,8 @@ use super::error::BridgeError;
 use super::name::{NameDe, matching};
 use super::{FromOptions, MAX_DEPTH};
 
-/// Wrappers (`Some`, newtypes) a type may put around one value. They use the stack like nesting
-/// does, but a recursive type can have any number of them over the same value.
+/// Maximum wrappers (`Some`, newtypes) a type may put around one value. They use the stack as nesting does, but a
+/// recursive type can have any number of them over the same value.
 const MAX_WRAPS: u8 = 32;
 
 /// A value to be deserialised.
@@ -24,16 +24,16 @@ pub(super) struct De<'h> {
 
 impl<'h> De<'h> {
     pub(super) fn new(heap: &'h Heap, value: Value, options: FromOptions) -> De<'h> {
-        // The host has firewalled values in full.
+        // The host sees firewalled values in full.
         De { heap, value: heap.bare(value), options, depth: 0, wraps: 0 }
     }
 
-    /// An item of this collection.
+    /// Descends to an item of this collection.
     fn item(self, value: Value) -> De<'h> {
         De { value: self.heap.bare(value), wraps: 0, ..self }
     }
 
-    /// This collection, about to be entered.
+    /// Enters this collection, one level deeper.
     fn enter(self) -> Result<De<'h>, BridgeError> {
         if self.depth >= MAX_DEPTH {
             return Err(BridgeError::new(format!(
@@ -50,7 +50,7 @@ impl<'h> De<'h> {
         Ok(De { wraps: self.wraps + 1, ..self })
     }
 
-    /// Counts a part that is taken out of a collection, and looks at the clock now and then.
+    /// Counts an item taken out of a collection, and checks the clock now and then.
     fn look(&self) -> Result<(), BridgeError> {
         self.heap.owe(1);
         Ok(self.heap.look()?)
@@ -75,14 +75,14 @@ impl<'h> De<'h> {
         visitor.visit_map(Map { of: self.enter()?, map, cursor: 0, fields, value: None })
     }
 
-    /// What `str` gives, for values that Rust types have no word for.
+    /// Returns the `str` form, for values that have no Rust counterpart.
     fn printed(self) -> Result<String, BridgeError> {
         let mut text = String::new();
         self.heap.display(self.value, &mut text, 1 << 20)?;
         Ok(text)
     }
 
-    /// Whole floats are integers too, as `/` gives them.
+    /// Reads an integer; whole floats count, since `/` gives them.
     fn integer<V: Visitor<'h>>(self, visitor: V) -> Result<V::Value, BridgeError> {
         const TWO_63: f64 = 9_223_372_036_854_775_808.0;
         match self.value {
@@ -203,7 +203,7 @@ impl<'h> de::Deserializer<'h> for De<'h> {
         visitor.visit_enum(Variant { of: self.enter()?, name, value })
     }
 
-    // Whatever it holds is skipped without looking.
+    // Ignored values are skipped without looking inside.
     fn deserialize_ignored_any<V: Visitor<'h>>(self, visitor: V) -> Result<V::Value, BridgeError> {
         visitor.visit_unit()
     }
@@ -214,7 +214,7 @@ impl<'h> de::Deserializer<'h> for De<'h> {
     }
 }
 
-/// What a sequence is read from.
+/// The source of a sequence.
 enum Items {
     Vector(Ref),
     Set(Ref, usize),
@@ -273,9 +273,9 @@ struct Map<'h> {
     of: De<'h>,
     map: Ref,
     cursor: usize,
-    /// Of the struct that is read, if it is one.
+    /// Fields of the struct being read, if it is one.
     fields: &'static [&'static str],
-    /// Key and value of the entry whose key was read.
+    /// Entry whose key was just read.
     value: Option<(Value, Value)>,
 }
 
@@ -317,7 +317,7 @@ impl<'h> de::MapAccess<'h> for Map<'h> {
     }
 }
 
-/// A variant: its name alone, or with its data.
+/// An enum variant: its name alone, or with its data.
 struct Variant<'h> {
     of: De<'h>,
     name: &'h str,

@@ -1,28 +1,28 @@
-//! Why data did not pass between Rust types and values.
+//! Errors of passing data between Rust types and values.
 
 use std::fmt;
 
 use ptc_bytecode::{Code, Diagnostic};
 use ptc_vm::{Fault, Stop, StopKind};
 
-/// Why data did not pass between Rust types and values. One word wide.
+/// An error in passing data between Rust types and values. One word wide.
 #[derive(Debug)]
 pub struct BridgeError(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     problem: Problem,
-    /// Keys and indices that lead there, innermost first.
+    /// Keys and indices that lead to the error, innermost first.
     path: Vec<Step>,
 }
 
 #[derive(Debug)]
 enum Problem {
-    /// The types do not fit.
+    /// Types that do not fit.
     Misfit(String),
-    /// A limit fired.
+    /// A limit that fired.
     Fault(Fault),
-    /// The run's heap has to be collected first.
+    /// A heap that has to be collected first.
     Room { cells: usize, text: usize },
 }
 
@@ -38,7 +38,7 @@ impl BridgeError {
         BridgeError(Box::new(Inner { problem: Problem::Misfit(message.into()), path: Vec::new() }))
     }
 
-    /// The same, found under a key.
+    /// Adds the key the error was found under.
     pub(super) fn under_key(mut self, key: &str) -> BridgeError {
         let mut short: String = key.chars().take(40).collect();
         if short.len() < key.len() {
@@ -48,13 +48,13 @@ impl BridgeError {
         self
     }
 
-    /// The same, found at an index.
+    /// Adds the index the error was found at.
     pub(super) fn at_index(mut self, index: usize) -> BridgeError {
         self.0.path.push(Step::Index(index));
         self
     }
 
-    /// What it is as a fault: `invalid_data`, or the limit that fired.
+    /// Returns it as a fault: `invalid_data`, or the limit that fired.
     pub fn to_fault(&self) -> Fault {
         match &self.0.problem {
             Problem::Misfit(_) => Fault::new(Code::InvalidData, self.to_string()),
@@ -63,7 +63,7 @@ impl BridgeError {
         }
     }
 
-    /// The same as a diagnostic, without a span.
+    /// Returns it as a diagnostic without a span.
     pub fn to_diagnostic(&self) -> Diagnostic {
         self.to_fault().to_diagnostic()
     }
@@ -71,7 +71,7 @@ impl BridgeError {
 
 impl fmt::Display for BridgeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Where, as one would write it in Rust: `at rows[3].price: …`.
+        // The path, as in Rust: `at rows[3].price: …`.
         for (i, step) in self.0.path.iter().rev().enumerate() {
             match step {
                 _ if i >= 8 => {

@@ -8,7 +8,7 @@ use super::error::BridgeError;
 use super::ser::Items;
 use super::sink::Sink;
 
-/// Serialises a key of a map.
+/// Serialiser for a key of a map.
 pub(super) struct KeySer<'i, 's, S: Sink>(pub(super) &'i mut Items<'s, S>);
 
 impl<S: Sink> KeySer<'_, '_, S> {

@@ -1,12 +1,12 @@
-//! Map keys, field names and variant names as they are deserialised.
+//! Deserialiser for map keys, field names and variant names.
 
 use serde::de::{self, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::error::BridgeError;
 
-/// The one of `names` that `name` is a spelling of, with `-` and `_` taken as the same; `name`
-/// itself if there is none.
+/// Returns the member of `names` that `name` is a spelling of, with `-` and `_` taken as equal; `name` itself if
+/// there is none.
 pub(super) fn matching<'n>(name: &'n str, names: &'static [&'static str]) -> &'n str {
     if names.contains(&name) {
         return name;
@@ -17,7 +17,7 @@ pub(super) fn matching<'n>(name: &'n str, names: &'static [&'static str]) -> &'n
     names.iter().find(same).copied().unwrap_or(name)
 }
 
-/// A name. Numbers and booleans are read from its text, as JSON writes them as keys.
+/// A name. Numbers and booleans are parsed from its text, as in JSON keys.
 pub(super) enum NameDe<'n> {
     Borrowed(&'n str),
     Owned(String),
@@ -70,7 +70,7 @@ impl<'n> de::Deserializer<'n> for NameDe<'n> {
     }
 
     fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, BridgeError> {
-        // A type that wraps itself would ask forever; text is all a name can be.
+        // A type that wraps itself would recurse forever; a name can only be text.
         visitor.visit_some(self.text().to_string().into_deserializer())
     }
 

@@ -1,4 +1,4 @@
-//! `Serialize` types into a sink.
+//! Serialiser from `Serialize` types into a sink.
 
 use num_bigint::BigInt;
 use serde::ser::{self, Serialize};
@@ -9,7 +9,7 @@ use super::key::KeySer;
 use super::sink::{Place, Sink};
 use crate::json::names::ROOT;
 
-/// What `data` becomes in `sink`.
+/// Serialises `data` into `sink`.
 pub(super) fn serialize<S: Sink, T: Serialize + ?Sized>(
     sink: &mut S,
     data: &T,
@@ -21,12 +21,12 @@ pub(super) fn serialize<S: Sink, T: Serialize + ?Sized>(
 struct Ser<'s, S> {
     sink: &'s mut S,
     depth: usize,
-    /// The key this stands below.
+    /// Node of the key this value is under.
     owner: u32,
 }
 
 impl<'s, S: Sink> Ser<'s, S> {
-    /// For what is inside. Every step of recursion counts, also those that leave no trace.
+    /// Returns a serialiser for inner data. Every recursion counts, even a step that adds no data.
     fn inner(self) -> Result<Ser<'s, S>, BridgeError> {
         if self.depth >= MAX_DEPTH {
             return Err(BridgeError::new(format!("data nested deeper than {MAX_DEPTH} levels")));
@@ -34,7 +34,7 @@ impl<'s, S: Sink> Ser<'s, S> {
         Ok(Ser { depth: self.depth + 1, ..self })
     }
 
-    /// The key of a variant with contents.
+    /// Makes the key of a variant with contents.
     fn tag(&mut self, variant: &str) -> Result<Tag<S>, BridgeError> {
         let mut at = Place::below(self.owner);
         let key = self.sink.key(&mut at, variant)?;
@@ -49,10 +49,10 @@ impl<'s, S: Sink> Ser<'s, S> {
     }
 }
 
-/// The key of a variant, and the place it leads to.
+/// Key of a variant, and the place it leads to.
 type Tag<S> = (<S as Sink>::Item, Place);
 
-/// The parts of a sequence, map, struct or variant: those of the sink from `start` on.
+/// The parts of a sequence, map, struct or variant: the sink's parts from `start` on.
 pub(super) struct Items<'s, S: Sink> {
     sink: &'s mut S,
     depth: usize,
@@ -72,7 +72,7 @@ impl<S: Sink> Items<'_, S> {
         Ok(())
     }
 
-    /// A key of a map or struct.
+    /// Serialises a key of a map or struct.
     pub(super) fn key(&mut self, key: &str) -> Result<(), BridgeError> {
         let item = self.sink.key(&mut self.at, key)?;
         self.sink.parts().push(item);
@@ -99,7 +99,7 @@ impl<S: Sink> Items<'_, S> {
     }
 }
 
-/// Gives the parts back without those that are in a whole now.
+/// Truncates the parts to `start` after they were combined into a whole.
 fn finish<S: Sink>(
     sink: &mut S,
     mut parts: Vec<S::Item>,

@@ -1,4 +1,4 @@
-//! Where serialised data goes: into a heap, or into an owned [`Datum`].
+//! Sinks of serialised data: a heap, or an owned [`Datum`].
 
 use num_bigint::BigInt;
 use ptc_bytecode::{Datum, Node};
@@ -7,9 +7,9 @@ use ptc_vm::{Heap, Value};
 use super::error::BridgeError;
 use crate::json::names::{NOWHERE, Names, ROOT};
 
-/// Takes data, parts before the whole.
+/// Receiver of serialised data, parts before the whole.
 pub(super) trait Sink {
-    /// What stands for a finished part.
+    /// Handle for a finished part.
     type Item: Copy;
 
     fn nil(&mut self) -> Self::Item;
@@ -18,16 +18,16 @@ pub(super) trait Sink {
     fn big(&mut self, n: &BigInt) -> Result<Self::Item, BridgeError>;
     fn float(&mut self, x: f64) -> Self::Item;
     fn str(&mut self, text: &str) -> Result<Self::Item, BridgeError>;
-    /// A string that is a key and may come again: the next one at this place.
+    /// Adds a string that is a key and may repeat: the next one at this place.
     fn key(&mut self, at: &mut Place, text: &str) -> Result<Self::Item, BridgeError>;
     fn vector(&mut self, items: &[Self::Item]) -> Result<Self::Item, BridgeError>;
-    /// Keys and values in turn; the keys have led to this place.
+    /// Adds a map of keys and values in turn; the keys have led to this place.
     fn map(&mut self, at: Place, items: &[Self::Item]) -> Result<Self::Item, BridgeError>;
-    /// Parts that are not yet in a whole, those of the innermost last.
+    /// Returns the parts that are not yet in a whole, the innermost last.
     fn parts(&mut self) -> &mut Vec<Self::Item>;
 }
 
-/// Which keys of a map have been seen, as [`Names`] counts, and below which key it stands.
+/// Position in the tree of keys that [`Names`] holds: the keys of a map seen so far, and the key it is under.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) owner: u32,
@@ -35,23 +35,23 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Before the first key of a map below the key of `owner`.
+    /// Returns the place before the first key of a map under the key of `owner`.
     pub(super) fn below(owner: u32) -> Place {
         Place { owner, node: ROOT }
     }
 
-    /// For a key that is not one of a record.
+    /// Returns the place for a key that belongs to no record.
     pub(super) fn nowhere() -> Place {
         Place { owner: ROOT, node: NOWHERE }
     }
 
-    /// What is below the key seen last.
+    /// Returns the owner for data under the key seen last.
     pub(super) fn inside(self) -> u32 {
         if self.node == NOWHERE { self.owner } else { self.node }
     }
 }
 
-/// Builds values. Keys are made once, and maps of the same keys share them.
+/// Sink that builds values in a heap. Keys are made once, and maps with equal keys share them.
 pub(super) struct HeapSink<'h> {
     pub(super) heap: &'h mut Heap,
     pub(super) names: &'h mut Names,
@@ -110,7 +110,7 @@ impl Sink for HeapSink<'_> {
     }
 }
 
-/// Builds owned data. Items are in the list of nodes already, so nothing stands for them.
+/// Sink that builds owned data. Items are already in the list of nodes, so they need no handle.
 #[derive(Default)]
 pub(super) struct DatumSink {
     nodes: Vec<Node>,

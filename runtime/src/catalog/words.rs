@@ -1,19 +1,19 @@
-//! The lexical search: which entries the words of a query are about.
+//! Lexical search: finds the entries that the words of a query are about.
 //!
-//! `apropos` ranks by whole words, beginnings and parts, names before descriptions, and so it stays: people and models
-//! know what they get. What that misses is found by stems, so that "invoices" finds `get_invoice`. A mission in words is
-//! another kind of query: there stems and how rare they are come first, since a part of a word says little.
+//! `apropos` ranks by whole words, prefixes and parts, names before descriptions; that order is stable, since people
+//! and models rely on it. Entries it misses are found by stems, so that "invoices" finds `get_invoice`. A mission in
+//! prose is another kind of query: there stems and their rarity come first, since a part of a word says little.
 
 use super::Entry;
 use std::collections::BTreeSet;
 
-/// Words of a query that are looked at. A mission may hold whole documents.
+/// Maximum words of a query. A mission may hold whole documents.
 const MAX_WORDS: usize = 400;
 
-/// Queries with more words are questions: in those, words that say nothing are left out.
+/// Queries with more words than this are questions: filler words are left out.
 const SHORT_QUERY: usize = 3;
 
-/// Words that say nothing about tools.
+/// Filler words, which say nothing about tools.
 const EMPTY: &[&str] = &[
     "a", "all", "an", "and", "any", "are", "as", "at", "be", "but", "can", "do", "does", "for", "from",
     "has", "have", "how", "i", "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "one",
@@ -22,21 +22,21 @@ const EMPTY: &[&str] = &[
     "your",
 ];
 
-/// A word that is the beginning or a part of another is worth this much of the same word.
+/// Score of a whole word; a prefix or part of a word scores 1.
 const WHOLE: u64 = 4;
 
-/// Stems that are shorter are not looked for inside of words.
+/// Minimum length of a stem that is searched inside words.
 const SHORTEST_PART: usize = 4;
 
-/// A word of a name is worth this many words of a description.
+/// Factor by which a word of a name outweighs a word of a description.
 const NAME: u64 = 3;
 
-/// The words of an entry.
+/// The search words of an entry.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
     names: Vec<String>,
     others: Vec<String>,
-    /// Of names and others, each once and in order.
+    /// Stems of names and of other words, each once and sorted.
     stems: [Vec<String>; 2],
 }
 
@@ -51,12 +51,12 @@ impl Words {
         self.stems.iter().any(|stems| stems.binary_search(stem).is_ok())
     }
 
-    /// Whole words, beginnings and parts, as `apropos` counts them.
+    /// Scores whole words, prefixes and parts, as `apropos` ranks.
     fn score(&self, wanted: &[String]) -> u64 {
         score(wanted, &self.names, 2) + score(wanted, &self.others, 0)
     }
 
-    /// What stems are worth that are found here, each with its weight.
+    /// Sums the weights of the stems found here.
     fn relevance(&self, wanted: &[(String, u64)]) -> u64 {
         let of_field = |stem: &String, stems: &[String]| match stems.binary_search(stem) {
             Ok(_) => WHOLE,
@@ -70,8 +70,8 @@ impl Words {
     }
 }
 
-/// The entries that match a query best, at most `limit`, by origin, score, stems, namespace and name. Where no word of
-/// the query is found, names that it could be short for are given: `usr` finds `get-user`.
+/// Returns the entries that match a query best, at most `limit`, by origin, score, stems, namespace and name. If no
+/// word of the query is found, it may abbreviate names: `usr` finds `get-user`.
 pub(crate) fn search<'e>(
     entries: impl Iterator<Item = &'e Entry>,
     query: &str,
@@ -82,7 +82,7 @@ pub(crate) fn search<'e>(
     let weighed = weighed(&entries, &wanted);
     let scored = entries.iter().map(|entry| {
         let score = entry.words.score(&wanted);
-        // Only what would not be found: the order of the rest is known.
+        // Stems only decide for entries without a score: the order of the others is known.
         let relevance = if score == 0 { entry.words.relevance(&weighed) } else { 0 };
         (*entry, score, relevance)
     });
@@ -100,7 +100,7 @@ pub(crate) fn search<'e>(
     found.into_iter().map(|(entry, ..)| entry).collect()
 }
 
-/// The entries that a text is about, at most `limit`, by how rare the words are that they share with it.
+/// Returns the entries that a text is about, at most `limit`, by the rarity of the words they share with it.
 pub(super) fn about<'e>(entries: &'e [Entry], text: &str, limit: usize) -> Vec<&'e Entry> {
     let wanted = wanted(text);
     let entries: Vec<&Entry> = entries.iter().collect();
@@ -114,9 +114,9 @@ pub(super) fn about<'e>(entries: &'e [Entry], text: &str, limit: usize) -> Vec<&
     found.into_iter().map(|(entry, _)| entry).collect()
 }
 
-/// How much work a search for this query among these entries is.
+/// Returns the work of a search for this query among these entries.
 pub(crate) fn search_work<'e>(entries: impl Iterator<Item = &'e Entry>, query: &str) -> usize {
-    // Names are looked through twice where nothing is found at first.
+    // Names are searched twice if nothing is found at first.
     let words = |entry: &Entry| {
         let Words { names, others, stems } = &entry.words;
         2 * names.len() + others.len() + stems[0].len() + stems[1].len()
@@ -125,7 +125,7 @@ pub(crate) fn search_work<'e>(entries: impl Iterator<Item = &'e Entry>, query: &
     query.len() + tokens(query).len().saturating_mul(per_word)
 }
 
-/// The words of a query that may be those of an entry.
+/// Returns the words of a query that may match an entry.
 fn wanted(query: &str) -> Vec<String> {
     let mut words = tokens(query);
     if words.len() > SHORT_QUERY {
@@ -134,7 +134,7 @@ fn wanted(query: &str) -> Vec<String> {
     words
 }
 
-/// The stems of a query, each with what it is worth: the fewer entries have it, the more.
+/// Returns the stems of a query with their weights: the fewer entries have a stem, the higher.
 fn weighed(entries: &[&Entry], wanted: &[String]) -> Vec<(String, u64)> {
     let weight = |stem: &String| {
         let count = entries.iter().filter(|entry| entry.words.has(stem)).count();
@@ -145,8 +145,8 @@ fn weighed(entries: &[&Entry], wanted: &[String]) -> Vec<(String, u64)> {
     stems.into_iter().map(|stem| (weight(&stem), stem)).map(|(weight, stem)| (stem, weight)).collect()
 }
 
-/// The words of a text: split where a capital follows a small letter, before the last capital of several, and at
-/// punctuation, in small letters.
+/// Splits a text into lower-case words: before a capital that follows a small letter, before the last capital of
+/// several, and at punctuation.
 pub(super) fn tokens(text: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(text.len());
     let (mut after_lower, mut after_upper) = (false, false);
@@ -167,18 +167,18 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
     spaced.to_lowercase().split_whitespace().map(str::to_string).collect()
 }
 
-/// A word without the marks around it, such as that of a question.
+/// Strips the punctuation around a word, such as a question mark.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// The stems of words, each once.
+/// Returns the stems of words, each once.
 fn stems<'w>(words: impl IntoIterator<Item = &'w String>) -> BTreeSet<String> {
     let words = words.into_iter().map(|word| stem(bare(word)));
     words.filter(|stem| !stem.is_empty()).collect()
 }
 
-/// A word without the ending of a plural.
+/// Strips the ending of a plural.
 fn stem(word: &str) -> String {
     let cut = |most: usize| word[..word.len() - most].to_string();
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
@@ -195,7 +195,7 @@ fn stem(word: &str) -> String {
     bare.strip_suffix('\'').map_or(bare.clone(), str::to_string)
 }
 
-/// For each word wanted the best of: the same, a beginning, a part.
+/// Sums over the wanted words the best match of each: the same word, a prefix, a part.
 fn score(wanted: &[String], words: &[String], boost: u64) -> u64 {
     let of = |want: &String, word: &String| match word {
         _ if word == want => 10 + boost,
@@ -206,14 +206,14 @@ fn score(wanted: &[String], words: &[String], boost: u64) -> u64 {
     wanted.iter().map(|want| words.iter().map(|word| of(want, word)).max().unwrap_or(0)).sum()
 }
 
-/// The number of wanted words that are short for a word of the name.
+/// Counts the wanted words that abbreviate a word of the name.
 fn likeness(wanted: &[String], names: &[String]) -> u64 {
     let is_like = |want: &&String| names.iter().any(|name| is_short_for(want, name));
     wanted.iter().filter(is_like).count() as u64
 }
 
-/// True if a word is another one with letters left out: it begins with the same letter, and no more than every second
-/// letter is missing.
+/// True if `short` is `word` with letters left out: it begins with the same letter, and at most every second letter
+/// is missing.
 fn is_short_for(short: &str, word: &str) -> bool {
     let long_enough = short.len() >= 3 && short.len() < word.len() && word.len() <= 2 * short.len();
     let mut letters = word.chars();

@@ -1,4 +1,4 @@
-//! Calls of tools, held against what those take.
+//! Checks of tool calls against the arguments the tools take.
 
 use super::known::{Found, Known};
 use super::paths::tool_name;
@@ -8,13 +8,13 @@ use ptc_bytecode::{Code, Diagnostic, ToolName, nearest};
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Given, ToolCall};
 
-/// Longest text of what a tool takes that a hint tells, in bytes.
+/// Maximum length of the parameters shown in a hint, in bytes.
 const MAX_TAKES: usize = 300;
 
-/// Arguments that are missing, of which an error tells so many.
+/// Maximum number of missing arguments named in an error.
 const MAX_MISSING: usize = 8;
 
-/// Finds the calls that tools certainly refuse, and those that most likely name an argument wrongly.
+/// Finds the calls that tools certainly refuse, and those that probably misspell an argument.
 pub(super) fn check(reads: &Reads, known: &Known<'_>, found: &mut Found) {
     for call in &reads.calls {
         let Some(shape) = known.tool(&call.tool) else { continue };
@@ -28,7 +28,7 @@ pub(super) fn check(reads: &Reads, known: &Known<'_>, found: &mut Found) {
     }
 }
 
-/// `:args` of `tool/call`.
+/// Returns `:args` of `tool/call`.
 fn inner_args(given: &Given) -> &Given {
     static NONE: Given = Given::Map { fields: Vec::new(), is_whole: true };
     match given {
@@ -41,7 +41,7 @@ fn inner_args(given: &Given) -> &Given {
     }
 }
 
-/// The first thing that is wrong with a call, in the order in which it would be found.
+/// Returns the first problem of a call, in the order in which a run would find it.
 fn problem(call: &ToolCall, takes: &Shape, args: &Given) -> Option<Diagnostic> {
     let Shape::Record(record) = takes else { return None };
     let Given::Map { fields, is_whole } = args else { return None };
@@ -89,14 +89,14 @@ fn problem(call: &ToolCall, takes: &Shape, args: &Given) -> Option<Diagnostic> {
     None
 }
 
-/// A call that is refused.
+/// A call that is certain to be refused.
 struct Refused<'c> {
     call: &'c ToolCall,
     takes: &'c Shape,
 }
 
 impl Refused<'_> {
-    /// The error; for a server in the words that its refusal has in a run.
+    /// Makes the error; for a server it uses the wording of the refusal in a run.
     fn because(&self, why: &str, of_server: &str) -> Diagnostic {
         let name = tool_name(&self.call.tool);
         let (code, message) = match self.call.tool {
@@ -111,15 +111,15 @@ impl Refused<'_> {
     }
 }
 
-/// What is given instead, if that certainly does not fit.
+/// Describes the given value if it certainly does not fit.
 fn mismatch(wanted: &Shape, given: &Given, is_needed: bool) -> Option<&'static str> {
     let fits = match (wanted, given) {
         (_, Given::Anything) | (Shape::Anything | Shape::Nothing, _) => true,
         (Shape::Nullable(_), Given::Nil) => true,
         (Shape::Nullable(wanted), given) => return mismatch(wanted, given, is_needed),
-        // nil for what is optional is as good as leaving it out.
+        // nil for an optional argument is as good as leaving it out.
         (_, Given::Nil) => !is_needed,
-        // A text may be read as what is wanted.
+        // A text may be parsed as the wanted type.
         (Shape::Text, Given::Text(_)) => true,
         (Shape::Boolean, Given::Text(text)) => matches!(&**text, "true" | "false"),
         (Shape::Integer | Shape::Number, Given::Text(text)) => text.parse::<f64>().is_ok(),

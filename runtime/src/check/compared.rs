@@ -1,4 +1,4 @@
-//! Comparisons that no value passes: most often a letter is wrong, or a number is compared with a text.
+//! Comparisons that are true for no value: most often a letter is wrong, or a number is compared with a text.
 
 use super::paths::steps;
 use super::report::{MAX_NAME, origin};
@@ -10,20 +10,20 @@ use ptc_vm::Value;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// Values of a field that count as few.
+/// Maximum distinct values of a field that count as few.
 const FEW: usize = 24;
 
-/// The values that are compared, if they are at a path.
+/// Returns the path of the compared values, if they have one.
 pub(super) fn path(comparison: &Comparison) -> Option<PathId> {
     match comparison {
-        // Nil is told without a look at them.
+        // A comparison with nil is reported without looking at the values.
         Comparison { constant: Compared::Nil, .. } => None,
         Comparison { of: Compared::Path(path), .. } => Some(*path),
         _ => None,
     }
 }
 
-/// A warning about a comparison that is never true whatever the data.
+/// Returns a warning about a comparison that is never true whatever the data.
 pub(super) fn without_values(comparison: &Comparison) -> Option<Diagnostic> {
     let why = match (&comparison.of, &comparison.constant) {
         (_, Compared::Nil) => "nothing is more or less than nil",
@@ -41,19 +41,19 @@ fn warning(comparison: &Comparison, why: &str) -> Diagnostic {
     Diagnostic::warning(Code::NeverEqual, comparison.span, format!("{what}: {why}"))
 }
 
-/// What is known of the values at a path.
+/// Summary of the values at a path.
 #[derive(Default)]
 struct Seen {
-    /// Texts: whether it is a keyword, and the text.
+    /// Texts, each with true for a keyword.
     texts: BTreeSet<(bool, String)>,
     has_texts: bool,
     has_numbers: bool,
-    /// Whether there are others, or the constant is among them.
+    /// True if there are other values, or the constant is among them.
     is_open: bool,
 }
 
-/// A warning, if all values are known and the comparison is true for none of them: they are of another kind, or few and
-/// one is like the constant.
+/// Returns a warning if all values are known and the comparison is true for none of them: they are of another kind,
+/// or few and one is similar to the constant.
 pub(super) fn with_values(
     reads: &Reads,
     comparison: &Comparison,
@@ -86,7 +86,8 @@ pub(super) fn with_values(
         seen.is_open |= seen.has_numbers && seen.has_texts;
         seen.is_open |= match comparison.constant {
             Compared::Number => seen.has_numbers,
-            // By order, texts are compared with any text; otherwise those that are few may be meant.
+            // With `<` and the like, texts compare with any text; otherwise a text of only a few may be the
+            // intended one.
             Compared::Text(_) => {
                 seen.has_texts && (comparison.by == Relation::Order || seen.texts.len() > FEW)
             }
@@ -111,7 +112,7 @@ pub(super) fn with_values(
             Some(told.hint("compare it with a number"))
         }
         Compared::Text(wanted) => {
-            // Most often a keyword stands where the values are strings, or the other way round.
+            // Most often a keyword is compared with strings, or the other way round.
             let other = seen.texts.iter().find(|(_, text)| *text == *wanted.name);
             let near = match other {
                 Some(other) => other,

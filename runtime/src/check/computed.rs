@@ -1,5 +1,5 @@
-//! Values that a program computes with before or after it calls tools, though none of them is a number: it would fault, and
-//! perhaps after a call that cannot be undone.
+//! Checks of values that a program computes with before or after it calls tools, though none of them is a number: it
+//! would fault, perhaps after a call that cannot be undone.
 
 use super::paths::steps;
 use super::report::origin;
@@ -10,7 +10,7 @@ use ptc_compiler::reads::{Of, Operand};
 use ptc_vm::Value;
 use std::ops::ControlFlow;
 
-/// The error, if there are values and none can be computed with.
+/// Returns the error if there are values and none of them is a number.
 pub(super) fn check(reads: &Reads, operand: &Operand, scan: &mut Scan<'_>) -> Option<Diagnostic> {
     if reads.paths.get(operand.path.0 as usize).is_none_or(|path| path.guarded) {
         return None;

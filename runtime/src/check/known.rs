@@ -1,4 +1,4 @@
-//! What is known before a run, and what was found of it.
+//! The data known before a run, and the findings of the checks.
 
 use crate::prelude::Upstream;
 use crate::shape::ToolShape;
@@ -8,16 +8,16 @@ use ptc_compiler::reads::Step;
 use ptc_vm::{Frozen, is_data_name};
 use std::collections::BTreeMap;
 
-/// What was found.
+/// The findings of the checks.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The program must not run.
+    /// Errors: the program must not run.
     pub errors: Vec<Diagnostic>,
-    /// It may be wrong.
+    /// Warnings: the program may be wrong.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What is known when a program starts.
+/// The data known when a program starts.
 pub(crate) struct Known<'k> {
     pub data: &'k [(String, Frozen)],
     pub definitions: Option<&'k BTreeMap<String, Frozen>>,
@@ -26,7 +26,7 @@ pub(crate) struct Known<'k> {
 }
 
 impl<'k> Known<'k> {
-    /// The value a path begins with.
+    /// Returns the value a path begins with.
     pub fn value(&self, step: &Step) -> Option<&'k Frozen> {
         match step {
             Step::Data(name) => {
@@ -39,7 +39,7 @@ impl<'k> Known<'k> {
         }
     }
 
-    /// What a tool takes and answers.
+    /// Returns the parameters and reply of a tool.
     pub fn tool(&self, tool: &ToolName) -> Option<ToolShape> {
         match tool {
             ToolName::Named(name) => self.tools.shape_of(name),

@@ -1,4 +1,4 @@
-//! From what was not found to what is said about it.
+//! Reports of fields that were not found.
 
 use super::known::Found;
 use super::paths::{root_of, steps, tool_name};
@@ -11,25 +11,25 @@ use ptc_vm::{Heap, MissedField, Value};
 use std::cell::LazyCell;
 use std::ops::ControlFlow;
 
-/// Keys of maps that are remembered, and those that are told.
+/// Maximum keys of maps that are remembered, and that are shown.
 const MAX_KEYS: usize = 64;
 const MAX_TOLD: usize = 8;
 
-/// Longest key that is remembered or looked for, in bytes.
+/// Maximum length of a key that is remembered or looked for, in bytes.
 pub(super) const MAX_NAME: usize = 64;
 
-/// A lookup whose field was not found so far.
+/// A lookup whose field has not been found so far.
 pub(super) struct Absent<'r> {
     pub lookup: &'r Lookup,
-    /// Whether it was found, or may be somewhere that nobody knows.
+    /// True if the field was found, or may be in data that is unknown.
     is_settled: bool,
-    /// Whether there are maps at all.
+    /// True if any of the values are maps.
     has_maps: bool,
-    /// The keys they have, in their order.
+    /// Keys of those maps, in their order.
     keys: Vec<Key>,
-    /// Whether there are values among them, and not only what a schema says.
+    /// True if there are values among them, not only a schema.
     has_values: bool,
-    /// Whether they may have other keys besides: nobody said they have not.
+    /// True if the maps may have other keys: nothing says they do not.
     is_open: bool,
 }
 
@@ -39,29 +39,29 @@ impl<'r> Absent<'r> {
         Absent { lookup, is_settled, has_maps: false, keys: Vec::new(), has_values: false, is_open: false }
     }
 
-    /// Whether there is nothing more to find out.
+    /// True if nothing more can be found out.
     pub fn is_settled(&self) -> bool {
         self.is_settled
     }
 
-    /// Nothing is known of it.
+    /// Settles the lookup: nothing is known about its data.
     pub fn give_up(&mut self) {
         self.is_settled = true;
     }
 
-    /// It is looked up in maps of this shape, which is not known to have it.
+    /// Adds a shape of the maps it is looked up in; the shape is not known to have the field.
     pub fn add_record(&mut self, record: &RecordShape) {
         self.is_open |= !record.is_closed;
         record.fields.keys().for_each(|name| self.add_key(name));
     }
 
-    /// One of the keys that the maps have; that they have others is not ruled out by it.
+    /// Adds a key that the maps have; they may have others.
     pub fn add_key(&mut self, name: &str) {
         self.has_maps = true;
         remember(&mut self.keys, Key { name: name.into(), is_keyword: false });
     }
 
-    /// Looks for it in the maps that come from there.
+    /// Looks for the field in the maps that come from `root`.
     pub fn look(&mut self, reads: &Reads, root: PathId, scan: &mut Scan<'_>) {
         for of in &self.lookup.of {
             if let Of::Path(path) = of
@@ -87,7 +87,7 @@ impl<'r> Absent<'r> {
         scan.visit(&steps(reads, path), |heap, value| {
             match value {
                 Value::Nil => return ControlFlow::Continue(()),
-                // Of what a look-up would have found, the key as it is.
+                // Only an exact key counts here, unlike in a lookup by a program.
                 Value::Map(map) if is_removed && heap.map_get(map, wanted).is_none() => {
                     has_maps = true;
                     if let Some((Value::Keyword(name) | Value::Str(name), _)) =
@@ -117,7 +117,7 @@ impl<'r> Absent<'r> {
         Ok(())
     }
 
-    /// Says what there is to say.
+    /// Reports the missing field, if it is worth it.
     pub fn report<'k>(
         self,
         reads: &Reads,
@@ -164,9 +164,9 @@ impl<'r> Absent<'r> {
             return;
         }
         let code = match (&near, is_guarded) {
-            // A schema says that there is no such field, whatever it is like.
+            // A schema rules the field out, whatever it resembles.
             (_, false) if !has_values && lookup.of.iter().all(is_read) => Code::UnknownField,
-            // A program that is prepared for nil may well know that the field is rare.
+            // A program that handles nil may well know that the field is rare.
             (None, true) => return,
             (Some(_), false) if lookup.of.iter().all(is_read) => Code::UnknownField,
             _ => Code::AbsentField,
@@ -181,7 +181,7 @@ impl<'r> Absent<'r> {
     }
 }
 
-/// A key as the program would look it up: a keyword finds strings as well.
+/// Spells a key as the program would look it up: a keyword finds strings as well.
 pub(super) fn written_like(like: &Key, key: &Key) -> String {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '?' | '!' | '.');
     let is_keyword =
@@ -189,7 +189,7 @@ pub(super) fn written_like(like: &Key, key: &Key) -> String {
     Key { name: key.name.clone(), is_keyword }.to_string()
 }
 
-/// A key as it is printed.
+/// Parses a key from its printed form.
 fn read_key(text: &str) -> Key {
     match text.strip_prefix(':') {
         Some(name) => Key { name: name.into(), is_keyword: true },
@@ -210,14 +210,14 @@ fn they_have(keys: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The key that was most likely meant. One that differs by its spelling alone would have been found.
+/// Returns the key that was most likely meant. A key that differs by spelling alone would have been found.
 fn near_key<'k>(key: &Key, keys: &'k [Key]) -> Option<&'k Key> {
     let near = nearest(&key.name, keys.iter().map(|known| &*known.name))?;
     keys.iter().find(|known| *known.name == *near)
 }
 
 fn remember(keys: &mut Vec<Key>, key: Key) {
-    // Names that begin with `_` are for programs only, and no message tells them.
+    // Names that begin with `_` are for programs only, and no message shows them.
     if keys.len() < MAX_KEYS
         && !key.name.starts_with('_')
         && key.name.len() <= MAX_NAME
@@ -241,7 +241,7 @@ fn remember_keys(heap: &Heap, map: ptc_vm::Ref, keys: &mut Vec<Key>) {
     }
 }
 
-/// "record of `data/orders`", "map in `items` of `data/orders`".
+/// Describes where a lookup happens: "record of `data/orders`", "map in `items` of `data/orders`".
 pub(super) fn origin(reads: &Reads, of: &[Of]) -> String {
     let path = of.iter().find_map(|of| match of {
         Of::Path(path) => Some(*path),
@@ -274,7 +274,7 @@ pub(super) fn origin(reads: &Reads, of: &[Of]) -> String {
     }
 }
 
-/// The warning about a field that a run looked up and never found.
+/// Makes the warning about a field that a run looked up and never found.
 pub(crate) fn missed(missed: &MissedField) -> Diagnostic {
     let MissedField { field, near, keys } = missed;
     let key = Key { name: field.name.clone(), is_keyword: field.is_keyword };

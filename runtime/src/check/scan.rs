@@ -1,27 +1,27 @@
-//! Visits the values at a path.
+//! Visitor of the values at a path.
 
 use ptc_compiler::reads::Step;
 use ptc_vm::{Heap, Value};
 use std::ops::ControlFlow;
 
-/// The longest path that is followed: the visit recurses.
+/// Maximum length of a path that is followed: the visit recurses.
 const MAX_STEPS: usize = 64;
 
-/// Values that are read, from one beginning.
+/// A visit of values from one root, with a budget.
 pub(super) struct Scan<'s> {
     pub heap: &'s mut Heap,
     pub root: Value,
     pub values_left: &'s mut u64,
 }
 
-/// A value, or an entry of a map, which is none by itself.
+/// A value, or an entry of a map, which is not a value by itself.
 #[derive(Clone, Copy)]
 enum At {
     Value(Value),
     Entry(Value, Value),
 }
 
-/// A visit was given up: there are more values than are looked at, or something that is not known.
+/// Error of a visit that was given up: too many values, or unknown data.
 pub(super) struct GaveUp;
 
 impl Scan<'_> {

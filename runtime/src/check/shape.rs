@@ -1,4 +1,4 @@
-//! Fields that are looked up in answers of tools, held against what is known of those before they are called.
+//! Checks of fields looked up in replies of tools against the known schemas of those replies.
 
 use super::paths::{root_of, steps};
 use super::report::Absent;
@@ -7,11 +7,11 @@ use ptc_bytecode::ToolName;
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Key, Of, PathId, Step};
 
-/// The keys of what `tool/call` gives: the answer, or why there is none.
+/// Keys of the result of `tool/call`: the reply, or the reason there is none.
 const ENVELOPE: [&str; 6] = ["ok", "value", "value_kind", "reason", "message", "raw"];
 
 impl Absent<'_> {
-    /// Looks for it in the maps that come from an answer of this shape.
+    /// Looks for the field in the maps that come from a reply of this shape.
     pub fn look_in_shape(&mut self, reads: &Reads, root: PathId, tool: &ToolName, shape: &Shape) {
         let is_upstream = matches!(tool, ToolName::Upstream { .. });
         for of in &self.lookup.of {
@@ -39,7 +39,7 @@ impl Absent<'_> {
 }
 
 impl RecordShape {
-    /// The field that a look-up finds. How tools spell their fields is for them to say, so `-` is as good as `_`.
+    /// Returns the field that a lookup finds. Tools spell their fields as they like, so `-` is as good as `_`.
     pub(super) fn field(&self, key: &Key) -> Option<&FieldShape> {
         let plain = |c: char| if c == '-' { '_' } else { c };
         let is_same = |name: &str| name.chars().map(plain).eq(key.name.chars().map(plain));
@@ -49,7 +49,7 @@ impl RecordShape {
     }
 }
 
-/// The shape at a path.
+/// Returns the shape at a path.
 fn follow<'s>(shape: &'s Shape, steps: &[&Step]) -> &'s Shape {
     let mut at = shape;
     for step in steps {

@@ -1,7 +1,7 @@
-//! The reader at work on one text: strict RFC 8259, one pass, no recursion.
+//! Parser of one JSON text: strict RFC 8259, one pass, no recursion.
 //!
-//! Open arrays and objects are frames on a stack, and values that have no container yet wait on
-//! another. Where the text is wrong, the error says what could have stood there.
+//! Open arrays and objects are frames on a stack, and values without a container yet wait on another. For wrong text,
+//! the error says what was expected there.
 
 use ptc_vm::{CELL_BYTES, Value};
 
@@ -11,13 +11,13 @@ use super::number::{BadNumber, Number, big, read_number};
 use super::read::{JsonReader, JsonSession};
 use super::scan::plain_end;
 
-/// An array or object whose end was not read yet. Heaps have fewer than 2³² cells, which
-/// `Cursor::check` holds the stack of values to as well, so 32 bits are enough.
+/// An array or object whose end has not been read. Heaps have fewer than 2³² cells, and `Cursor::check` bounds the
+/// stack of values likewise, so 32 bits are enough.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
-    /// Where its values start.
+    /// Index of its first value.
     start: u32,
-    /// The node of the key it is found under, through arrays.
+    /// Node of the key it is found under, through arrays.
     owner: u32,
     kind: Kind,
 }
@@ -25,9 +25,9 @@ pub(super) struct Frame {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Array,
-    /// An object, at this node of the tree of keys.
+    /// An object at this node of the tree of keys.
     Shaped(u32),
-    /// An object that repeats a key or has too many.
+    /// An object that repeats a key or has too many keys.
     Plain,
 }
 
@@ -43,20 +43,20 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Cursor { text, bytes: text.as_bytes(), pos: 0, session }
     }
 
-    /// The whole text as one value.
+    /// Reads the whole text as one value.
     pub(super) fn document(&mut self) -> Result<Value, JsonError> {
         let value = self.value()?;
         self.peek_dark();
         if self.pos < self.bytes.len() { Err(self.expected("the end of the text")) } else { Ok(value) }
     }
 
-    /// The byte here; 0 at the end, which JSON has nowhere outside of strings.
+    /// Returns the current byte; 0 at the end, which JSON allows nowhere outside strings.
     #[inline]
     fn peek(&self) -> u8 {
         self.bytes.get(self.pos).copied().unwrap_or(0)
     }
 
-    /// The next byte that is not blank.
+    /// Returns the next byte that is not blank.
     #[inline]
     fn peek_dark(&mut self) -> u8 {
         loop {
@@ -68,7 +68,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
     }
 
     fn value(&mut self) -> Result<Value, JsonError> {
-        // The innermost open container; None outside of all.
+        // The innermost open container; None at the top level.
         let mut open: Option<Frame> = None;
         loop {
             let mut value = match self.peek_dark() {
@@ -137,7 +137,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         }
     }
 
-    /// A new container inside `outer`, which waits meanwhile.
+    /// Opens a new container inside `outer`, which is pushed on the stack.
     fn open(&mut self, outer: Option<Frame>, kind: Kind) -> Result<Frame, JsonError> {
         let reader = &mut *self.session.reader;
         let start = reader.values.len() as u32;
@@ -212,7 +212,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(())
     }
 
-    /// A key that was not foreseen.
+    /// Reads a key that was not predicted.
     #[inline(never)]
     fn new_key(&mut self, frame: &mut Frame) -> Result<(), JsonError> {
         let end = plain_end(self.bytes, self.pos);
@@ -235,7 +235,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                 frame.kind = Kind::Shaped(next);
                 return Ok(());
             }
-            // From here on this object has its keys between its values.
+            // From here on, this object keeps its keys between its values.
             spare.clear();
             names.keys_of(heap, node, spare)?;
             let start = frame.start as usize;
@@ -243,7 +243,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             values.extend(spare.iter().zip(own).flat_map(|(key, value)| [*key, value]));
             frame.kind = Kind::Plain;
         }
-        // Far into a large object keys are data, and not worth remembering.
+        // Far into a large object, keys are data and not worth remembering.
         let many = values.len() - frame.start as usize > 2048;
         let key = if many { names.new_key(heap, text)? } else { names.value(heap, text)? };
         values.push(key);
@@ -321,7 +321,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             if (0xdc00..0xe000).contains(&low) {
                 code = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
             } else {
-                // Not a pair; the second stands for itself.
+                // Not a pair; the second escape stands for itself.
                 self.pos = back;
             }
         }
@@ -380,7 +380,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(value)
     }
 
-    /// Holds the heap to the limit of the options.
+    /// Checks the heap against the size limit of the options.
     #[inline]
     fn check_size(&self) -> Result<(), JsonError> {
         if self.session.heap.used() - self.session.start > self.session.options.limit_bytes {
@@ -389,18 +389,18 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(())
     }
 
-    /// Holds the heap and what waits to go there to the limits; called as the stacks grow.
+    /// Checks the heap and the values waiting for it against the limits; called as the stacks grow.
     #[cold]
     fn check(&self) -> Result<(), JsonError> {
         let JsonSession { reader, heap, options, start, .. } = &*self.session;
-        // Every value becomes a cell of a container, and every container has a head.
+        // Every value becomes a cell of a container, and every container has a header.
         let cells = reader.values.len() + reader.frames.len();
         heap.room(cells, 0)?;
         let total = cells.saturating_mul(CELL_BYTES).saturating_add(heap.used() - start);
         if total > options.limit_bytes { Err(JsonError::too_large(options.limit_bytes)) } else { Ok(()) }
     }
 
-    /// "expected X, but found Y", here.
+    /// Makes the error "expected X, but found Y" at this place.
     #[cold]
     fn expected(&self, what: &str) -> JsonError {
         let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {

@@ -1,11 +1,11 @@
-//! Why JSON text was not read.
+//! Errors of reading JSON text.
 
 use std::fmt;
 
 use ptc_bytecode::{Code, Diagnostic, Place, place_of};
 use ptc_vm::{Fault, Stop};
 
-/// Why JSON text gave no value. One word wide.
+/// An error of reading JSON text. One word wide.
 ///
 /// ```
 /// use ptc_runtime::json::{ReadOptions, parse_json};
@@ -18,16 +18,16 @@ pub struct JsonError(Box<Problem>);
 
 #[derive(Debug)]
 enum Problem {
-    /// The text is not JSON.
+    /// Text that is not JSON.
     Syntax { offset: usize, place: Place, message: String },
-    /// The data is too large, or another limit fired.
+    /// Too much data, or another limit that fired.
     Fault(Fault),
-    /// The run's heap has to be collected first.
+    /// A heap that has to be collected first.
     Room { cells: usize, text: usize },
 }
 
 impl JsonError {
-    /// Not JSON at byte `offset` of `text`, the part of it that is UTF-8.
+    /// Makes a syntax error at byte `offset` of `text`, the part that is valid UTF-8.
     #[cold]
     pub(super) fn syntax(text: &str, offset: usize, message: impl Into<String>) -> JsonError {
         let place = place_of(text, u32::try_from(offset).unwrap_or(u32::MAX));
@@ -48,7 +48,7 @@ impl JsonError {
         .into()
     }
 
-    /// The same error, in a text that was line `line` of a larger one.
+    /// Moves the error into a larger text, in which its own was line `line`.
     pub(super) fn on_line(mut self, line: u64) -> JsonError {
         if let Problem::Syntax { place, .. } = &mut *self.0 {
             place.line = u32::try_from(line).unwrap_or(u32::MAX);
@@ -56,7 +56,7 @@ impl JsonError {
         self
     }
 
-    /// Where the text stops being JSON; None when it is not the text that is wrong.
+    /// Returns the place where the text stops being JSON; None for other errors.
     pub fn place(&self) -> Option<Place> {
         match *self.0 {
             Problem::Syntax { place, .. } => Some(place),
@@ -64,7 +64,7 @@ impl JsonError {
         }
     }
 
-    /// The byte where the text stops being JSON.
+    /// Returns the byte offset where the text stops being JSON.
     pub fn offset(&self) -> Option<usize> {
         match *self.0 {
             Problem::Syntax { offset, .. } => Some(offset),
@@ -72,17 +72,17 @@ impl JsonError {
         }
     }
 
-    /// Whether the text is wrong, and not a limit too small.
+    /// True if the text is wrong, false if a limit fired.
     pub fn is_syntax(&self) -> bool {
         matches!(*self.0, Problem::Syntax { .. })
     }
 
-    /// Whether the run's heap has to be collected before trying again.
+    /// True if the run's heap has to be collected before trying again.
     pub(super) fn is_room(&self) -> bool {
         matches!(*self.0, Problem::Room { .. })
     }
 
-    /// What it is as a fault: `invalid_data` for bad text, `memory_exceeded` for too much of it.
+    /// Returns it as a fault: `invalid_data` for bad text, `memory_exceeded` for too much of it.
     pub fn to_fault(&self) -> Fault {
         match &*self.0 {
             Problem::Syntax { .. } => Fault::new(Code::InvalidData, format!("not valid JSON: {self}")),
@@ -91,7 +91,7 @@ impl JsonError {
         }
     }
 
-    /// The same as a diagnostic. It has no span, since it is about data and not about a program.
+    /// Returns it as a diagnostic without a span, since it is about data and not about a program.
     pub fn to_diagnostic(&self) -> Diagnostic {
         self.to_fault().to_diagnostic()
     }
@@ -131,7 +131,7 @@ impl From<Stop> for JsonError {
     }
 }
 
-/// For natives: a full heap asks for a collection, all else is a fault.
+/// Converts for natives: a full heap asks for a collection, other errors are faults.
 impl From<JsonError> for Stop {
     fn from(error: JsonError) -> Stop {
         match *error.0 {

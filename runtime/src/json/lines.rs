@@ -1,12 +1,12 @@
-//! Text with one JSON value per line, as logs and batches are written.
+//! Text with one JSON value per line, as in logs and batches.
 
 use ptc_vm::{Frozen, Value};
 
 use super::error::JsonError;
 use super::read::{JsonSession, ReadOptions, freeze_with, utf8};
 
-/// The lines of a text that are not blank, with their numbers from 1. Lines end with `\n`, `\r\n`
-/// or `\r`.
+/// Iterates over the lines of a text that are not blank, with their numbers from 1. Lines end with `\n`, `\r\n` or
+/// `\r`.
 ///
 /// ```
 /// let lines: Vec<_> = ptc_runtime::json::json_lines("1\r\n\n [2]\n").collect();
@@ -16,7 +16,7 @@ pub fn json_lines(text: &str) -> JsonLines<'_> {
     JsonLines { rest: text, line: 0 }
 }
 
-/// See [`json_lines`].
+/// Iterator of [`json_lines`].
 #[derive(Clone, Debug)]
 pub struct JsonLines<'t> {
     rest: &'t str,
@@ -49,8 +49,7 @@ impl<'t> Iterator for JsonLines<'t> {
 }
 
 impl JsonSession<'_, '_> {
-    /// A vector of the values of all lines; nil for a line that is not JSON, as
-    /// `json/parse-lines` has it.
+    /// Reads the values of all lines into a vector; nil for a line that is not JSON, as in `json/parse-lines`.
     ///
     /// ```
     /// use ptc_runtime::json::{JsonReader, ReadOptions};
@@ -63,7 +62,7 @@ impl JsonSession<'_, '_> {
         self.collect_lines(text, |_, error| if error.is_syntax() { Ok(Value::Nil) } else { Err(error) })
     }
 
-    /// A vector of these texts, each one JSON value.
+    /// Reads these texts, each one JSON value, into a vector.
     pub(crate) fn parse_rows(&mut self, texts: &[&[u8]]) -> Result<Value, JsonError> {
         let rows = texts.iter().map(|text| self.parse_bytes(text)).collect::<Result<Vec<_>, _>>()?;
         self.vector(&rows)
@@ -82,8 +81,8 @@ impl JsonSession<'_, '_> {
     }
 }
 
-/// Reads a text of one JSON value per line into a frozen vector. The first line that is not JSON
-/// is an error, with its number.
+/// Reads a text of one JSON value per line into a frozen vector. The first line that is not JSON is an error with
+/// its line number.
 ///
 /// ```
 /// use ptc_runtime::json::freeze_json_lines;

@@ -1,13 +1,11 @@
-//! The keys of JSON objects, each made once, and the key sequences that objects share.
+//! Keys of JSON objects, each made once, and the key sequences that objects share.
 //!
-//! Records of a data set have the same keys in the same order. So key sequences form a tree: a
-//! node stands for the keys on the way to it, and holds the one keys object of all maps that end
-//! there. A node remembers which key came next the last time; mostly it comes again, and then
-//! reading a key is comparing its bytes, with no hashing and no new text.
+//! Records of a data set have the same keys in the same order. So key sequences form a tree: a node stands for the keys
+//! on the way to it, and holds the one keys object of all maps that end there. A node remembers which key followed last
+//! time; mostly it follows again, and then reading a key is comparing its bytes, with no hashing and no new text.
 //!
-//! The tree outlives a parse. What it knows about a heap does not, and is marked with the
-//! generation it belongs to; unless it has been settled, which puts all keys into a frozen space
-//! that the heap has attached for good.
+//! The tree outlives a parse. Its knowledge of a heap does not, and is marked with the generation it belongs to; unless
+//! it has been settled, which moves all keys into a frozen space attached to the heap for good.
 
 use ptc_bytecode::HashSecret;
 use ptc_vm::{Frozen, Heap, Ref, Stop, Value, Vm};
@@ -15,22 +13,22 @@ use ptc_vm::{Frozen, Heap, Ref, Stop, Value, Vm};
 use super::scan::is_special;
 use crate::natives::is_keyword_name;
 
-/// The node of the empty sequence.
+/// Node of the empty sequence.
 pub(crate) const ROOT: u32 = 0;
 
-/// Objects with more keys than this rarely repeat.
+/// Maximum keys of an object that is remembered: larger ones rarely repeat.
 const MAX_KEYS: u16 = 64;
-/// Most keys a record may have (see `Heap::new_keys`).
+/// Maximum keys of a record (see `Heap::new_keys`).
 const RECORD_KEYS: u16 = 16;
-// What the tables may grow to: hostile data has a new key in every place.
+// Bounds of the tables: hostile data has a new key in every place.
 const MAX_NODES: usize = 8192;
 const MAX_NAMES: usize = 4096;
 const MAX_NAME_BYTES: usize = 256;
 
-/// The generation of what is in a frozen space.
+/// Generation of keys in a frozen space.
 const SETTLED: u32 = u32::MAX;
 
-/// The node of no sequence: keys that repeat, or too many of them.
+/// Node of no sequence: keys that repeat, or too many of them.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 const NO_KEYS: Ref = Ref::new(0, 0);
@@ -45,16 +43,16 @@ struct Name {
 
 #[derive(Clone, Copy)]
 struct Node {
-    /// Where the last key is in `Names::text`.
+    /// Start of the last key in `Names::text`.
     start: u32,
-    /// How long the last key is; [`NOT_PLAIN`] if JSON text has it with escapes, so that it cannot
-    /// be compared with what is read.
+    /// Length of the last key; [`NOT_PLAIN`] if JSON text writes it with escapes, so that it cannot be compared
+    /// with the input.
     text_len: u32,
     name: u32,
     parent: u32,
-    /// How many keys lead here.
+    /// Number of keys that lead here.
     len: u16,
-    /// The node that followed the last time, `ROOT` for none.
+    /// Node that followed last time, `ROOT` for none.
     next: u32,
     /// First node of the last object found below this key.
     first: u32,
@@ -78,7 +76,7 @@ const NO_NODE: Node = Node {
 
 /// Names and key sequences, bounded in number.
 pub(crate) struct Names {
-    /// All names, one after the other.
+    /// All names, joined.
     text: String,
     names: Vec<Name>,
     by_text: Table,
@@ -86,9 +84,9 @@ pub(crate) struct Names {
     steps: Table,
     generation: u32,
     secret: &'static HashSecret,
-    /// Whether keys are keywords, in this generation.
+    /// True if keys are keywords in this generation.
     keywords: bool,
-    /// Names and sequences made in a heap since they were last settled.
+    /// Number of names and sequences made in a heap since they were last settled.
     fresh: usize,
 }
 
@@ -100,7 +98,7 @@ impl Default for Names {
             by_text: Table::default(),
             nodes: vec![NO_NODE],
             steps: Table::default(),
-            // Names begin in generation 0, which is over.
+            // Names begin in generation 0, which has passed.
             generation: 1,
             secret: HashSecret::of_process(),
             keywords: false,
@@ -110,12 +108,12 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Forgets what is in the heap's own arena; what is settled stays.
+    /// Forgets the keys in the heap's own arena; settled ones stay.
     pub(crate) fn forget(&mut self) {
         self.next_generation(self.keywords);
     }
 
-    /// Forgets all that is in a heap.
+    /// Forgets all keys in a heap.
     pub(crate) fn next_generation(&mut self, keywords: bool) {
         self.keywords = keywords;
         match self.generation.checked_add(1).filter(|next| *next < SETTLED) {
@@ -124,14 +122,14 @@ impl Names {
         }
     }
 
-    /// The node of an object's first key if it is the one seen last below `owner`, and how long
-    /// the key is. `rest` starts behind the quote that opens the key.
+    /// Returns the node of an object's first key if it is the one seen last below `owner`, and the length of the
+    /// key. `rest` starts behind the quote that opens the key.
     #[inline]
     pub(crate) fn guess_first(&self, owner: u32, rest: &[u8]) -> Option<(u32, usize)> {
         self.guess(self.nodes[owner as usize].first, rest)
     }
 
-    /// The node of the key that followed `node` the last time, if it does again.
+    /// Returns the node of the key that followed `node` last time, if it does again.
     #[inline]
     pub(crate) fn guess_next(&self, node: u32, rest: &[u8]) -> Option<(u32, usize)> {
         self.guess(self.nodes[node as usize].next, rest)
@@ -153,7 +151,7 @@ impl Names {
         self.nodes[owner as usize].first = first;
     }
 
-    /// The node of one more key; None if the key repeats one, or the tables are full.
+    /// Returns the node of one more key; None if the key repeats one, or the tables are full.
     pub(crate) fn step(&mut self, from: u32, text: &str) -> Option<u32> {
         let len = self.nodes[from as usize].len;
         if len >= MAX_KEYS {
@@ -210,7 +208,7 @@ impl Names {
         false
     }
 
-    /// A key as a value of `heap`, made once for all places where it stands.
+    /// Returns a key as a value of `heap`, made once for all its places.
     pub(crate) fn value(&mut self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
         match self.name(text) {
             Some(name) => self.name_value(heap, name),
@@ -218,7 +216,7 @@ impl Names {
         }
     }
 
-    /// A key that is not kept.
+    /// Makes a key that is not remembered.
     pub(crate) fn new_key(&self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
         new_key(heap, text, self.keywords)
     }
@@ -234,7 +232,7 @@ impl Names {
         Ok(name.value)
     }
 
-    /// The keys on the way to a node, appended to `keys`.
+    /// Appends the keys on the way to a node to `keys`.
     pub(crate) fn keys_of(
         &mut self,
         heap: &mut Heap,
@@ -251,7 +249,7 @@ impl Names {
         Ok(())
     }
 
-    /// The keys object of all maps that end at a node; None if they have too many for one.
+    /// Returns the keys object of all maps that end at a node; None if they have too many keys for one.
     #[inline]
     pub(crate) fn shape(
         &mut self,
@@ -281,8 +279,8 @@ impl Names {
         Ok(Some(keys))
     }
 
-    /// One more key of an object, read after `node` (`ROOT` for the first) below the key of `owner`:
-    /// its value, and the node it leads to.
+    /// Adds one more key of an object, read after `node` (`ROOT` for the first) below the key of `owner`; returns
+    /// its value and the node it leads to.
     pub(crate) fn next_key(
         &mut self,
         heap: &mut Heap,
@@ -318,18 +316,18 @@ impl Names {
         Ok((self.name_value(heap, name)?, next))
     }
 
-    /// How many keys lead to a node.
+    /// Returns the number of keys that lead to a node.
     pub(crate) fn len_of(&self, node: u32) -> usize {
         if node == NOWHERE { 0 } else { usize::from(self.nodes[node as usize].len) }
     }
 
-    /// How many names and sequences were made in a heap since they were last settled.
+    /// Returns the number of names and sequences made in a heap since they were last settled.
     pub(crate) fn fresh(&self) -> usize {
         self.fresh
     }
 
-    /// Puts all names and sequences that are in use into a frozen space of this machine, whose heap
-    /// is the one that is read into from now on.
+    /// Moves all names and sequences in use into a frozen space of this machine, whose heap is used for reading
+    /// from now on.
     pub(crate) fn settle(&mut self, vm: &mut Vm) -> Result<(), Stop> {
         let is_used = |generation: u32| generation == self.generation || generation == SETTLED;
         let used: Vec<usize> = (0..self.names.len()).filter(|i| is_used(self.names[*i].generation)).collect();
@@ -380,11 +378,11 @@ fn new_key(heap: &mut Heap, text: &str, keywords: bool) -> Result<Value, Stop> {
     if keywords && is_keyword_name(text) { heap.new_keyword(text) } else { heap.new_str(text) }
 }
 
-/// A hash table of numbers, whose owner knows what they stand for. The standard map would keep a
-/// second copy of every name, and a reader for one small text is made often.
+/// A hash table of numbers, whose owner knows their meaning. The standard map would keep a second copy of every
+/// name, and a reader for one small text is made often.
 #[derive(Default)]
 struct Table {
-    /// Hash and number + 1; number 0 is an empty place. A power of two of them.
+    /// Pairs of hash and number + 1; 0 marks an empty slot. The length is a power of two.
     slots: Vec<(u32, u32)>,
     len: usize,
 }
@@ -451,7 +449,7 @@ mod tests {
         let mut names = Names::default();
         let first = names.step(ROOT, "a\"b").unwrap();
         names.set_first(ROOT, first);
-        // `"a"b"` is no JSON string, though it has the bytes of the key.
+        // `"a"b"` is not a JSON string, though it has the bytes of the key.
         assert!(names.guess_first(ROOT, b"a\"b\":1").is_none());
         let plain = names.step(ROOT, "ab").unwrap();
         names.set_first(ROOT, plain);

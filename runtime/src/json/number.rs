@@ -10,7 +10,7 @@ pub(super) enum Number<'t> {
     Big(&'t str),
 }
 
-/// What a JSON number needed at the offset where reading it stopped.
+/// A JSON number that broke off: the expected text, and the offset.
 pub(super) struct BadNumber {
     pub(super) offset: usize,
     pub(super) expected: &'static str,
@@ -22,7 +22,7 @@ const EXACT: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The number at `start` and where it ends. What follows it is the caller's business.
+/// Reads the number at `start`; also returns its end. The caller checks the text that follows.
 #[inline]
 pub(super) fn read_number(text: &str, start: usize) -> Result<(Number<'_>, usize), BadNumber> {
     let bytes = text.as_bytes();
@@ -30,7 +30,7 @@ pub(super) fn read_number(text: &str, start: usize) -> Result<(Number<'_>, usize
     let negative = at(start) == b'-';
     let first = start + usize::from(negative);
     let mut pos = first;
-    // Wraps for long numbers, which are then read again from their text.
+    // Wraps for long numbers, which are then parsed again from their text.
     let mut digits: u64 = 0;
     while at(pos).is_ascii_digit() {
         digits = digits.wrapping_mul(10).wrapping_add(u64::from(at(pos) - b'0'));
@@ -92,13 +92,13 @@ pub(super) fn read_number(text: &str, start: usize) -> Result<(Number<'_>, usize
             let size = if scale < 0 { digits as f64 / power } else { digits as f64 * power };
             if negative { -size } else { size }
         }
-        // The grammar above is a part of Rust's, which reads beyond the range as infinity.
+        // The JSON grammar is part of Rust's, which reads numbers beyond the range as infinity.
         None => text[start..pos].parse().unwrap_or(f64::NAN),
     };
     Ok((Number::Float(float), pos))
 }
 
-/// The integer of [`Number::Big`].
+/// Parses the integer of [`Number::Big`].
 pub(super) fn big(digits: &str) -> BigInt {
     digits.parse().unwrap_or_default()
 }

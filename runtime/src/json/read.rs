@@ -1,8 +1,7 @@
-//! Strict RFC 8259 text into a heap: what to call, and what may be read.
+//! Reader of strict RFC 8259 text into a heap: its entry points and options.
 //!
-//! Integers beyond 64 bits become big integers, floats are correctly rounded and beyond the
-//! range infinite, half a surrogate pair becomes U+FFFD. Of equal keys the last gives the value,
-//! the first the place.
+//! Integers beyond 64 bits become big integers, floats are correctly rounded and beyond the range infinite, half a
+//! surrogate pair becomes U+FFFD. Of equal keys, the last gives the value and the first the position.
 
 use std::cell::Cell;
 
@@ -13,16 +12,16 @@ use super::cursor::{Cursor, Frame};
 use super::error::JsonError;
 use super::names::Names;
 
-/// What JSON text may hold.
+/// Options for reading JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How deep arrays and objects may nest.
+    /// Maximum nesting of arrays and objects.
     pub max_depth: usize,
-    /// How many bytes of memory the data may take, whatever else is in the heap.
+    /// Maximum memory of the data in bytes, whatever else is in the heap.
     pub limit_bytes: usize,
-    /// How many digits an integer may have: reading one takes time in the square of them.
+    /// Maximum digits of an integer: parsing one takes time in the square of them.
     pub max_digits: usize,
-    /// Whether keys of objects become keywords; those no keyword can be called stay strings.
+    /// True to turn keys of objects into keywords; keys that cannot be keywords stay strings.
     pub keyword_keys: bool,
 }
 
@@ -39,8 +38,8 @@ impl Default for ReadOptions {
 
 /// Reads one JSON value into `heap`.
 ///
-/// On a heap with a limit, an error that turns into [`Stop`](ptc_vm::Stop) "room" asks for all
-/// the memory used so far and as much again, so that a native can be run again after a collection.
+/// On a heap with a limit, an error that turns into [`Stop`](ptc_vm::Stop) "room" requests all the memory used so
+/// far and as much again, so that a native can be run again after a collection.
 ///
 /// ```
 /// use ptc_runtime::json::{ReadOptions, parse_json};
@@ -54,13 +53,13 @@ pub fn parse_json(heap: &mut Heap, text: &str, options: &ReadOptions) -> Result<
     with_spare(|reader| reader.session(heap, *options).parse(text))
 }
 
-/// As [`parse_json`], for bytes that may not be UTF-8. A byte order mark is skipped.
+/// Reads one JSON value like [`parse_json`], from bytes that may not be UTF-8. A byte order mark is skipped.
 pub fn parse_json_bytes(heap: &mut Heap, bytes: &[u8], options: &ReadOptions) -> Result<Value, JsonError> {
     with_spare(|reader| reader.session(heap, *options).parse_bytes(bytes))
 }
 
-/// A reader that other calls on this thread have used, since setting one up takes as long as
-/// reading a small text does.
+/// Reads with a reader that earlier calls on this thread have used: setting one up takes as long as reading a small
+/// text.
 fn with_spare<T>(read: impl FnOnce(&mut JsonReader) -> T) -> T {
     thread_local! {
         static SPARE: Cell<Option<Box<JsonReader>>> = const { Cell::new(None) };
@@ -88,7 +87,7 @@ pub fn freeze_json(text: impl AsRef<[u8]>, limit_bytes: u64) -> Result<Frozen, J
     freeze_with(options, |session| session.parse_bytes(text.as_ref()))
 }
 
-/// Frozen storage of what `read` gives, within the limit of the options.
+/// Freezes the value that `read` returns, within the limit of the options.
 pub(super) fn freeze_with(
     options: ReadOptions,
     read: impl FnOnce(&mut JsonSession<'_, '_>) -> Result<Value, JsonError>,
@@ -96,14 +95,14 @@ pub(super) fn freeze_with(
     Frozen::build(|heap| {
         let result = read(&mut JsonReader::default().session(heap, options));
         match result {
-            // Nothing to collect here: the arena is as large as it gets.
+            // There is no garbage to collect here: the arena is at its maximum size.
             Err(error) if error.is_room() => Err(JsonError::too_large(options.limit_bytes)),
             other => other,
         }
     })
 }
 
-/// Reads many texts, keeping its tables and the key sequences it has seen.
+/// Reader of many texts, which keeps its tables and the key sequences it has seen.
 ///
 /// ```
 /// use ptc_runtime::json::{JsonReader, ReadOptions};
@@ -118,17 +117,17 @@ pub(super) fn freeze_with(
 #[derive(Default)]
 pub struct JsonReader {
     pub(super) names: Names,
-    /// Values whose array or object is still open. In an object with a shape only the values, in
-    /// one without keys and values in turn.
+    /// Values whose array or object is still open: only the values for an object with a shape, keys and values in
+    /// turn for others.
     pub(super) values: Vec<Value>,
     pub(super) frames: Vec<Frame>,
-    /// A string with escapes, decoded.
+    /// Decoded text of a string with escapes.
     pub(super) buffer: String,
     pub(super) spare: Vec<Value>,
 }
 
 impl JsonReader {
-    /// Gives back what an unusually large text has needed.
+    /// Frees the memory that an unusually large text needed.
     fn shrink(&mut self) {
         const KEPT: usize = 1 << 12;
         self.values.clear();
@@ -139,17 +138,17 @@ impl JsonReader {
         self.buffer.shrink_to(KEPT);
     }
 
-    /// What it knows of keys.
+    /// Returns its table of keys.
     pub(crate) fn names(&mut self) -> &mut Names {
         &mut self.names
     }
 
-    /// Forgets what it knows of a heap.
+    /// Forgets its knowledge of a heap.
     pub(crate) fn forget(&mut self) {
         self.names.forget();
     }
 
-    /// Goes on reading into the heap it knows.
+    /// Continues reading into the heap it knows.
     pub(crate) fn resume<'r, 'h>(
         &'r mut self,
         heap: &'h mut Heap,
@@ -159,7 +158,7 @@ impl JsonReader {
         JsonSession { reader: self, options, cells, text, start: heap.used(), heap }
     }
 
-    /// Reads into `heap` until the session is dropped; maps of all its texts share their keys.
+    /// Starts a session that reads into `heap`; maps of all its texts share their keys.
     pub fn session<'r, 'h>(&'r mut self, heap: &'h mut Heap, options: ReadOptions) -> JsonSession<'r, 'h> {
         self.names.next_generation(options.keyword_keys);
         let (cells, text) = (heap.live_cells(), heap.live_text());
@@ -167,12 +166,12 @@ impl JsonReader {
     }
 }
 
-/// A reader at work on one heap.
+/// A reader in use on one heap.
 pub struct JsonSession<'r, 'h> {
     pub(super) reader: &'r mut JsonReader,
     pub(super) heap: &'h mut Heap,
     pub(super) options: ReadOptions,
-    // What the heap held at the start.
+    // Size of the heap at the start.
     cells: usize,
     text: usize,
     pub(super) start: usize,
@@ -195,21 +194,21 @@ impl JsonSession<'_, '_> {
         self.parse(utf8(bytes)?)
     }
 
-    /// The heap, to look at what was read. It cannot be changed meanwhile, since the session
-    /// remembers keys in it.
+    /// Returns the heap, to look at values read so far. It cannot be changed meanwhile, since the session remembers
+    /// keys in it.
     pub fn heap(&self) -> &Heap {
         self.heap
     }
 
-    /// A vector in the same heap.
+    /// Makes a vector in the same heap.
     pub(super) fn vector(&mut self, items: &[Value]) -> Result<Value, JsonError> {
         self.heap.new_vec(items).map_err(|stop| self.wanted(stop.into()))
     }
 
-    /// Turns "no room" into what the whole session needs: whoever is told starts over.
+    /// Turns "no room" into the needs of the whole session, since its caller starts over.
     ///
-    /// Asking for just what was missing would start over for every few values, so this asks for
-    /// twice as much as long as the limit has that.
+    /// Requesting just the missing amount would start over for every few values, so this requests twice as much as
+    /// long as the limit allows it.
     #[cold]
     fn wanted(&self, error: JsonError) -> JsonError {
         let ptc_vm::StopKind::Room { cells, text } = ptc_vm::Stop::from(error).into_kind() else {
@@ -226,7 +225,7 @@ impl JsonSession<'_, '_> {
     }
 }
 
-/// The text of bytes, without a byte order mark.
+/// Returns bytes as text, without a byte order mark.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, JsonError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {

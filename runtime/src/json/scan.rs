@@ -1,4 +1,4 @@
-//! Finding the end of plain text inside a JSON string, eight bytes at a time.
+//! Search for the end of plain text inside a JSON string, eight bytes at a time.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -15,7 +15,7 @@ fn special(word: u64) -> u64 {
         & HIGHS
 }
 
-/// Index of the first quote, backslash or control character from `from` on; the length if none.
+/// Returns the index of the first quote, backslash or control character from `from` on; the length if there is none.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -32,13 +32,13 @@ pub(super) fn plain_end(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// Whether this byte cannot stand for itself inside a JSON string.
+/// True if this byte must be escaped inside a JSON string.
 #[inline]
 pub(super) fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Appends `text` with JSON's escapes, without the quotes around it.
+/// Appends `text` with JSON's escapes, without the surrounding quotes.
 pub(super) fn push_escaped(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut from = 0;

@@ -1,41 +1,42 @@
-//! Values as JSON text.
+//! Writer of values as JSON text.
 //!
-//! Keywords are written as their names, sets and ranges as arrays, dates as ISO text, floats with
-//! the fewest digits that read back as the same float. What else JSON does not have is written in
-//! the nearest form or refused, as [`WriteOptions`] says.
+//! Keywords are written as their names, sets and ranges as arrays, dates as ISO text, floats with the fewest digits
+//! that read back as the same float. Other values without a JSON form are printed or refused, as [`WriteOptions`] says.
 
 use ptc_bytecode::{Code, Limits};
 use ptc_vm::{Fault, Heap, Value};
 
 use super::writer::Writer;
 
-/// How values become JSON text.
+/// Options for writing values as JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Whether to write one entry per line, indented by two blanks.
+    /// True to write one entry per line, indented by two blanks.
     pub pretty: bool,
-    /// Most bytes to write.
+    /// Maximum bytes to write.
     pub limit: usize,
-    /// Which map keys are allowed.
+    /// Rule for map keys.
     pub keys: KeyRule,
-    /// What becomes of values that JSON does not have.
+    /// Treatment of values that JSON does not have.
     pub beyond: Beyond,
-    /// Whether NaN and the infinities are an error; otherwise they are written as `null`.
+    /// True to refuse NaN and the infinities; otherwise they are written as `null`.
     pub finite_only: bool,
+    /// True to refuse a map with two keys of the same name, such as `:a` and `"a"`; otherwise the last one wins.
+    pub distinct_names: bool,
 }
 
-/// Which keys a map may have.
+/// The keys a map may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRule {
-    /// Strings and keywords, as results of programs have them.
+    /// Strings and keywords, as in results of programs.
     Names,
-    /// Strings, keywords and integers, as `json/generate-string` has it.
+    /// Strings, keywords and integers, as in `json/generate-string`.
     Integers,
-    /// All, as they are printed.
+    /// All keys, as they are printed.
     Any,
 }
 
-/// What becomes of values that JSON does not have.
+/// The treatment of values that JSON does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// Sets are arrays, dates their ISO text, and functions, vars and regexes their printed form.
@@ -47,7 +48,7 @@ pub enum Beyond {
 }
 
 impl Default for WriteOptions {
-    /// As results leave the host boundary, with any keys, up to `limits.result_bytes`.
+    /// Returns the options for results at the host boundary: any keys, up to `limits.result_bytes`.
     fn default() -> WriteOptions {
         WriteOptions {
             pretty: false,
@@ -55,12 +56,13 @@ impl Default for WriteOptions {
             keys: KeyRule::Any,
             beyond: Beyond::Print,
             finite_only: false,
+            distinct_names: false,
         }
     }
 }
 
 impl WriteOptions {
-    /// What `json/generate-string` may write.
+    /// Returns the options of `json/generate-string`.
     pub fn generate_string() -> WriteOptions {
         WriteOptions {
             keys: KeyRule::Integers,
@@ -70,16 +72,17 @@ impl WriteOptions {
         }
     }
 
-    /// For [`json_form`] of a result: data only.
+    /// Returns the options for results: data only, and nothing that JSON would silently lose.
     pub fn data() -> WriteOptions {
-        WriteOptions { beyond: Beyond::Data, ..WriteOptions::default() }
+        let beyond = Beyond::Data;
+        WriteOptions { beyond, finite_only: true, distinct_names: true, ..WriteOptions::default() }
     }
 }
 
 /// Appends `value` as JSON text.
 ///
-/// Faults `output_exceeded` past the limit and `type_error` for what the options refuse; `out` then
-/// ends with what was written before.
+/// Faults `output_exceeded` past the limit and `type_error` for values that the options refuse; `out` then ends
+/// with the text written before.
 ///
 /// ```
 /// use ptc_runtime::json::{KeyRule, WriteOptions, write_json};
@@ -100,8 +103,7 @@ pub fn write_json(heap: &Heap, value: Value, out: &mut String, options: &WriteOp
     Writer::new(heap, out, options).run(value)
 }
 
-/// The JSON text of `value`, or None if it has none: the options refuse something in it. Faults
-/// only for a limit.
+/// Writes `value` as JSON text, or returns None if the options refuse something in it. Faults only for a limit.
 ///
 /// ```
 /// use ptc_runtime::json::{WriteOptions, json_form};
@@ -121,7 +123,7 @@ pub fn json_form(heap: &Heap, value: Value, options: &WriteOptions) -> Result<Op
     }
 }
 
-/// The JSON text of a result, in at most `limit` bytes; a fault if it has no JSON form.
+/// Writes a result as JSON text of at most `limit` bytes; a fault if it has no JSON form.
 pub fn to_json_text(heap: &Heap, value: Value, limit: usize) -> Result<String, Fault> {
     let mut out = String::new();
     write_json(heap, value, &mut out, &WriteOptions { limit, ..WriteOptions::data() })?;

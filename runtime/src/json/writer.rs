@@ -1,7 +1,7 @@
-//! The machine behind [`write_json`](super::write_json).
+//! Machine behind [`write_json`](super::write_json).
 //!
-//! Open collections are frames on a stack, so depth is no matter. Every step writes something, so
-//! the limit on the output bounds the work too, also for data that is shared many times over.
+//! Open collections are frames on a stack, so depth is unbounded. Every step writes something, so the limit on the
+//! output bounds the work too, even for data that is shared many times over.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,16 +11,16 @@ use ptc_vm::{Fault, Heap, Ref, Value};
 use super::scan::push_escaped;
 use super::write::{Beyond, KeyRule, WriteOptions};
 
-/// How many shapes to keep the text of, and up to which size.
+/// Number of shapes whose text is cached; `SHAPE_BYTES` bounds the size of each.
 const SHAPES: usize = 16;
-/// Steps of opening a collection and going on with the one around it.
+/// Steps charged for opening a collection and returning to the one around it.
 const FRAME_STEPS: usize = 8;
 
-/// Steps for finding an entry of a map.
+/// Steps charged for finding an entry of a map.
 const ENTRY_STEPS: usize = 32;
 const SHAPE_BYTES: usize = 4096;
 
-/// A collection that is being written, and what comes next in it.
+/// A collection being written, with the position of its next item.
 enum Frame {
     Vector {
         items: Ref,
@@ -34,7 +34,7 @@ enum Frame {
         members: Ref,
         cursor: usize,
     },
-    /// A map of a shape whose text is known.
+    /// A map of a shape whose text is cached.
     Record {
         map: Ref,
         shape: usize,
@@ -44,12 +44,12 @@ enum Frame {
         entries: Ref,
         cursor: usize,
     },
-    /// A map of which some keys may have the same name.
+    /// A map in which some keys may have the same name.
     Merged {
         entries: Vec<(Value, Value)>,
         next: usize,
     },
-    /// What an atom or a volatile holds has been written.
+    /// End of the content of an atom or a volatile.
     Leave(Ref),
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Writer<'w> {
     options: &'w WriteOptions,
     end: usize,
     frames: Vec<Frame>,
-    /// Places that are being written: they may hold what leads back to them.
+    /// Places being written, to detect content that refers back to them.
     inside: HashSet<Ref>,
     shapes: Vec<Shape>,
     scratch: String,
@@ -83,7 +83,7 @@ impl<'w> Writer<'w> {
         if !self.scalar(value)? {
             self.open(value)?;
         }
-        // A frame writes items up to the next collection, puts itself back and that one on top.
+        // A frame writes items up to the next collection, then puts itself back with that one on top.
         while let Some(frame) = self.frames.pop() {
             self.heap.charge(FRAME_STEPS);
             self.heap.look()?;
@@ -207,7 +207,7 @@ impl<'w> Writer<'w> {
         )
     }
 
-    /// What stands before an item.
+    /// Writes the separator before an item.
     #[inline]
     fn separate(&mut self, first: bool) -> Result<(), Fault> {
         if !first {
@@ -226,19 +226,19 @@ impl<'w> Writer<'w> {
         self.out.push(bracket);
     }
 
-    /// Collections around what is written.
+    /// Returns the number of open collections.
     fn depth(&self) -> usize {
         self.frames.len() - self.inside.len()
     }
 
     fn new_line(&mut self, depth: usize) {
         self.out.push('\n');
-        // Not beyond what may be written, since the depth is up to the data.
+        // Bounded by the room left, since the depth is up to the data.
         let blanks = (depth * 2).min(self.end.saturating_sub(self.out.len()) + 1);
         self.out.extend(std::iter::repeat_n(' ', blanks));
     }
 
-    /// Writes `value` unless it is a collection, for which the answer is false.
+    /// Writes `value` and returns true, or returns false for a collection.
     #[inline]
     fn scalar(&mut self, value: Value) -> Result<bool, Fault> {
         match value {
@@ -252,7 +252,7 @@ impl<'w> Writer<'w> {
             Value::False => self.out.push_str("false"),
             Value::Vector(_) | Value::Range(_) | Value::Map(_) => return Ok(false),
             Value::Set(_) | Value::State(_) if self.options.beyond != Beyond::Refuse => return Ok(false),
-            // The host has firewalled values in full; natives are given clear ones.
+            // The host sees firewalled values in full; natives receive clear ones.
             Value::Veiled(_) => return self.scalar(self.heap.unveil(value)),
             _ => self.rare(value)?,
         }
@@ -264,7 +264,7 @@ impl<'w> Writer<'w> {
         let (beyond, finite_only) = (self.options.beyond, self.options.finite_only);
         match value {
             Value::Float(_) if !finite_only => self.out.push_str("null"),
-            Value::Float(x) => return Err(Fault::type_error(format!("JSON has no number for {}", x.get()))),
+            Value::Float(x) => return Err(no_number(x.get())),
             Value::Big(r) => self.big(value, r)?,
             Value::Day(_) | Value::Instant(_) | Value::Duration(_) if beyond != Beyond::Refuse => {
                 self.printed(value)?;
@@ -278,9 +278,9 @@ impl<'w> Writer<'w> {
 
     fn big(&mut self, value: Value, r: Ref) -> Result<(), Fault> {
         let Some(n) = self.heap.to_bigint(value) else { return Ok(()) };
-        // A digit is less than four bits; printing takes time in the square of them, so first ask.
+        // A digit is less than four bits; printing takes time in the square of them, so room is checked first.
         self.room(usize::try_from(n.bits() / 4).unwrap_or(usize::MAX))?;
-        // The clock is looked at before they are written, and counts them.
+        // The clock is checked, and the digits charged, before they are printed.
         self.heap.charge_digits(self.heap.big_len(r));
         self.heap.look()?;
         self.out.push_str(&n.to_string());
@@ -295,7 +295,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// A string of what `str` gives.
+    /// Writes the `str` form as a string.
     fn printed(&mut self, value: Value) -> Result<(), Fault> {
         self.scratch.clear();
         if let Value::Nil = value {
@@ -308,7 +308,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// A key and its colon.
+    /// Writes a key and its colon.
     fn key(&mut self, key: Value) -> Result<(), Fault> {
         match (key, self.options.keys) {
             (Value::Str(r) | Value::Keyword(r), _) => self.text(r)?,
@@ -319,11 +319,11 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// Opens a collection: what `scalar` did not write.
+    /// Opens a collection that `scalar` did not write.
     fn open(&mut self, value: Value) -> Result<(), Fault> {
         let mut value = self.heap.unveil(value);
         while let Value::State(r) = value {
-            // One that is inside of itself has no end.
+            // A place inside itself has no end.
             if !self.inside.insert(r) {
                 quoted(self.out, self.heap.state_kind(r).cut_short());
                 return self.room(0);
@@ -353,7 +353,7 @@ impl<'w> Writer<'w> {
             return Ok(Frame::Record { map, shape, next: 0 });
         }
         if keys.is_none() {
-            // Entries lie apart, and are looked at for their names first.
+            // Entries are scattered, and are first scanned for their names.
             self.charge_entries(map)?;
         }
         if self.names_may_meet(map) {
@@ -373,13 +373,13 @@ impl<'w> Writer<'w> {
         self.heap.look()
     }
 
-    /// Remembers the text of a shape; false if it is too long for that.
+    /// Caches the text of a shape; false if it is too long.
     fn add_shape(&mut self, map: Ref, keys: Ref) -> Result<bool, Fault> {
         let mut shape = Shape { keys, text: String::new(), ends: Vec::new() };
         let mut cursor = 0;
         while let Some((key, _, next)) = self.heap.map_next(map, cursor) {
             cursor = next;
-            // Written to the end of the output and taken from there.
+            // The key is written to the output and taken from there.
             let start = self.out.len();
             self.key(key)?;
             shape.text.push_str(&self.out[start..]);
@@ -393,8 +393,8 @@ impl<'w> Writer<'w> {
         Ok(true)
     }
 
-    /// Whether two keys may have the same name, as `:a` and `"a"` do. Strings among themselves do
-    /// not, nor do keywords, nor do integers.
+    /// True if two keys may have the same name, as `:a` and `"a"` do. Strings never clash with each other, nor do
+    /// keywords, nor integers.
     fn names_may_meet(&self, map: Ref) -> bool {
         let (mut strings, mut keywords, mut integers, mut cursor) = (false, false, false, 0);
         while let Some((key, _, next)) = self.heap.map_next(map, cursor) {
@@ -409,8 +409,8 @@ impl<'w> Writer<'w> {
         u8::from(strings) + u8::from(keywords) + u8::from(integers) > 1
     }
 
-    /// The entries of a map with one for each name, as they will be when the text is read again:
-    /// the first gives the place, the last the value.
+    /// Returns the entries of a map, one per name, as they will be when the text is read again: the first gives the
+    /// position, the last the value.
     #[cold]
     fn merge(&mut self, map: Ref) -> Result<Vec<(Value, Value)>, Fault> {
         let mut entries: Vec<(Value, Value)> = Vec::with_capacity(self.heap.map_len(map));
@@ -419,11 +419,14 @@ impl<'w> Writer<'w> {
         let start = self.out.len();
         while let Some((key, value, next)) = self.heap.map_next(map, cursor) {
             cursor = next;
-            // Names are a part of the output, so the limit on it bounds them.
+            // Names are part of the output, so its limit bounds them.
             let from = self.out.len();
             self.key(key)?;
             self.room(0)?;
             match places.get(&self.out[from..]) {
+                Some(place) if self.options.distinct_names => {
+                    return Err(self.same_name(entries[*place].0, key));
+                }
                 Some(place) => entries[*place].1 = value,
                 None => {
                     places.insert(self.out[from..].to_string(), entries.len());
@@ -436,19 +439,44 @@ impl<'w> Writer<'w> {
     }
 
     #[cold]
+    fn same_name(&self, first: Value, second: Value) -> Fault {
+        let (first, second) = (self.shown(first), self.shown(second));
+        Fault::type_error(format!(
+            "JSON has one name for the keys {first} and {second}, so a value would be lost"
+        ))
+        .hint(format!("(dissoc m {first}) leaves one of them out"))
+    }
+
+    /// Formats a key for a message.
+    fn shown(&self, key: Value) -> String {
+        let mut shown = String::new();
+        match self.heap.print(key, &mut shown, 100) {
+            Ok(()) => shown,
+            Err(_) => "one of them".to_string(),
+        }
+    }
+
+    #[cold]
     fn bad_key(&self, key: Value) -> Fault {
         let wanted = match self.options.keys {
             KeyRule::Integers => "strings, keywords or integers",
             _ => "strings or keywords",
         };
-        let mut shown = String::new();
-        let shown = match self.heap.print(key, &mut shown, 100) {
-            Ok(()) => shown.as_str(),
-            Err(_) => "one of them",
-        };
+        let shown = self.shown(key);
         Fault::type_error(format!("map keys must be {wanted} here, but {shown} is a {}", key.type_word()))
             .hint("(update-keys m str) makes the keys strings")
     }
+}
+
+#[cold]
+fn no_number(x: f64) -> Fault {
+    let shown = match x {
+        _ if x.is_nan() => "##NaN",
+        _ if x > 0.0 => "##Inf",
+        _ => "##-Inf",
+    };
+    Fault::type_error(format!("JSON has no number for {shown}"))
+        .hint("(when-not (or (NaN? x) (infinite? x)) x) gives nil instead")
 }
 
 #[inline]

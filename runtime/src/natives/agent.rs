@@ -1,8 +1,8 @@
-//! Tasks and progress of programs that work in turns.
+//! Natives for tasks and progress of programs that work in turns.
 //!
-//! The journal belongs to the host that runs the turns. A run without one behaves as if it were
-//! empty and forgot at once: nothing is found, and what is put comes back. So does a parallel
-//! branch, since what it wrote would depend on which branch came first.
+//! The journal belongs to the host that runs the turns. A run without one behaves as if the journal were empty and kept
+//! nothing: lookups find nothing, and stored values are just returned. A parallel branch does the same, since its
+//! writes would depend on which branch came first.
 
 use super::args::arg;
 use crate::prelude::Surroundings;
@@ -10,17 +10,17 @@ use crate::turn::TurnHost;
 use ptc_vm::{Call, FIREWALLED, Fault, Stop, Value};
 use std::sync::Arc;
 
-/// The mission this run is a turn of.
+/// Returns the mission this run is a turn of.
 pub(super) fn turn_host(call: &Call<'_>) -> Option<Arc<dyn TurnHost>> {
     call.output.context::<Surroundings>()?.turn.clone()
 }
 
-/// The mission, if this run may use its journal.
+/// Returns the mission, if this run may use its journal.
 fn journal(call: &Call<'_>) -> Option<Arc<dyn TurnHost>> {
     turn_host(call).filter(|_| !call.output.is_branch())
 }
 
-/// Argument 1 as the text a task or step goes by: what `str` makes of it.
+/// Returns argument 1 as the id of a task or step, in its `str` form.
 fn id(call: &mut Call<'_>) -> Result<String, Stop> {
     if let Value::Veiled(_) = arg(call, 1) {
         return Err(Fault::type_error("an id is shown to models, so it cannot be a firewalled value")
@@ -42,7 +42,7 @@ fn id(call: &mut Call<'_>) -> Result<String, Stop> {
     Err(Fault::type_error(format!("`{form}` needs an id, but it is {found}")).hint(fix).into())
 }
 
-/// `(%task-get id)`: a vector of the stored value, or nil if the task has not been done.
+/// `(%task-get id)`: returns a vector of the stored value, or nil if the task has not been done.
 pub fn task_get(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Some(journal) = journal(call) else { return Ok(Value::Nil) };
     let id = id(call)?;
@@ -54,7 +54,7 @@ pub fn task_get(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(%task-put id value)`: stores the value of a task and gives it.
+/// `(%task-put id value)`: stores the value of a task and returns it.
 pub fn task_put(call: &mut Call<'_>) -> Result<Value, Stop> {
     let value = arg(call, 2);
     if let Some(journal) = journal(call) {
@@ -75,11 +75,11 @@ pub fn task_reset(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::Nil)
 }
 
-/// `(%step-done id summary)`: the summary as text.
+/// `(%step-done id summary)`: records a step with its summary as text.
 pub fn step_done(call: &mut Call<'_>) -> Result<Value, Stop> {
     let summary = match arg(call, 2) {
         summary @ Value::Str(_) => summary,
-        // Summaries are shown to models.
+        // Summaries are shown to models, so firewalled ones are replaced.
         Value::Veiled(_) => call.heap.new_str(FIREWALLED)?,
         summary @ (Value::Int(_)
         | Value::Float(_)

@@ -1,33 +1,33 @@
-//! Reading arguments: counts, texts, elements, with the words every native refuses them in.
+//! Readers of arguments: counts, texts, elements, with consistent refusals.
 
 use ptc_bytecode::Code;
 use ptc_vm::{CELL_BYTES, Call, Fault, Heap, Ref, Stop, Value};
 
-/// More elements than any run could hold: such a range has no end as far as a program can tell.
+/// Length from which a range counts as endless: no run could hold that many elements.
 const ENDLESS: usize = 1 << 32;
 
-/// A function of this many arguments that got fewer gives a transducer, which is the twin's business.
+/// Leaves calls with fewer than this many arguments to the twin: they give a transducer.
 pub fn whole_call(call: &Call<'_>, args: usize) -> Result<(), Stop> {
     if call.args.len() < args { Err(Stop::twin()) } else { Ok(()) }
 }
 
-/// Argument `n`, counted from 1 as in messages; nil when it was left out.
+/// Returns argument `n`, counted from 1 as in messages; nil if it was left out.
 pub fn arg(call: &Call<'_>, n: usize) -> Value {
     call.args.get(n - 1).copied().unwrap_or(Value::Nil)
 }
 
-/// A `runtime_error`: the operation refuses what it was given.
+/// Makes a `runtime_error`: the operation refuses its argument.
 #[cold]
 pub fn refuse(message: impl Into<String>) -> Stop {
     Fault::new(Code::RuntimeError, message).into()
 }
 
-/// Argument `n` as a count or index; floats are cut, so that results of `/` may be used.
+/// Returns argument `n` as a count or index; floats are cut, so that results of `/` may be used.
 pub fn whole(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
     to_whole(call.heap, arg(call, n)).ok_or_else(|| call.wrong_type(n, "a number"))
 }
 
-/// A number cut to an integer, clamped to 64 bits; None for anything else and NaN.
+/// Cuts a number to an integer, clamped to 64 bits; None for anything else and NaN.
 pub fn to_whole(heap: &Heap, value: Value) -> Option<i64> {
     match value {
         Value::Int(i) => Some(i),
@@ -37,12 +37,12 @@ pub fn to_whole(heap: &Heap, value: Value) -> Option<i64> {
     }
 }
 
-/// Argument `n` as a count of elements: negative ones are zero.
+/// Returns argument `n` as a count of elements: negative ones are zero.
 pub fn amount(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
     Ok(usize::try_from(whole(call, n)?).unwrap_or(0))
 }
 
-/// Argument `n` as text.
+/// Returns argument `n` as text.
 pub fn text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
     match arg(call, n) {
         Value::Str(r) => Ok(r),
@@ -56,7 +56,7 @@ fn no_text(call: &Call<'_>, n: usize) -> Stop {
     call.misfit(n, "a string").hint("`(or s \"\")` supplies a default").into()
 }
 
-/// How many elements argument `n` has.
+/// Returns the number of elements of argument `n`.
 pub fn size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
     let coll = arg(call, n);
     match coll {
@@ -78,7 +78,7 @@ fn not_seqable(call: &Call<'_>, n: usize) -> Stop {
     .into()
 }
 
-/// How many elements argument `n` has, when all of them will be looked at.
+/// Returns the number of elements of argument `n`, when all of them will be read.
 pub fn finite_size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
     let len = size(call, n)?;
     if len >= ENDLESS {
@@ -98,7 +98,8 @@ fn endless(call: &Call<'_>) -> Stop {
     .into()
 }
 
-/// Units for walking that many elements: those of maps and sets lie apart, and an entry is made when it is met.
+/// Returns the units for walking that many elements: those of maps and sets are scattered, and each entry has to be
+/// made.
 pub fn walk_price(coll: Value, len: usize) -> usize {
     match coll {
         Value::Map(_) => len.saturating_mul(4),
@@ -107,8 +108,8 @@ pub fn walk_price(coll: Value, len: usize) -> usize {
     }
 }
 
-/// All elements of argument `n`, paid for. For results about as large as what they are made of:
-/// a sequence that would not fit the heap is refused before it is written down.
+/// Returns all elements of argument `n`, paid for. Only for results about as large as their source: a sequence that
+/// would not fit the heap is refused before it is written out.
 pub fn items(call: &mut Call<'_>, n: usize) -> Result<Vec<Value>, Stop> {
     let len = finite_size(call, n)?;
     let coll = arg(call, n);
@@ -119,9 +120,9 @@ pub fn items(call: &mut Call<'_>, n: usize) -> Result<Vec<Value>, Stop> {
     call.heap.to_vec(coll)
 }
 
-/// Asks for room, and for up to as much again when more may follow, so that a native that is
-/// started over does not run out once per piece. What is asked for ahead is at most half of what is
-/// left below the limit: a run never stops for want of memory it would not have used.
+/// Requests room, and up to as much again if more may follow, so that a native that is started over does not run
+/// out once per piece. The extra request is at most half of the room left below the limit: a run never stops for
+/// want of memory it would not have used.
 #[cold]
 pub fn ask_ahead(heap: &Heap, more_may_follow: bool, cells: usize, text: usize) -> Stop {
     let wanted = cells.saturating_mul(CELL_BYTES).saturating_add(text);
@@ -131,12 +132,12 @@ pub fn ask_ahead(heap: &Heap, more_may_follow: bool, cells: usize, text: usize) 
     Stop::room(cells, text.saturating_add(ahead))
 }
 
-/// Ok if a temporary of this size would fit the heap; for results that grow piece by piece.
+/// Checks that a temporary of this size would fit the heap, for results that grow piece by piece.
 pub fn growing_room(heap: &Heap, cells: usize, text: usize) -> Result<(), Stop> {
     heap.room(cells, text).map_err(|_| ask_ahead(heap, true, cells, text))
 }
 
-/// Calls `visit` with every element of argument `n`, paid for, without writing them down.
+/// Calls `visit` with every element of argument `n`, paid for, without writing them out.
 pub fn each(
     call: &mut Call<'_>,
     n: usize,
@@ -155,8 +156,8 @@ pub fn each(
     Ok(())
 }
 
-/// A vector of argument `n`'s elements that can be read by place without being copied where it can
-/// be helped: a range stays as it is.
+/// Returns a vector of argument `n`'s elements for access by index, avoiding copies if possible: a range stays as
+/// it is.
 pub fn indexed(call: &mut Call<'_>, n: usize) -> Result<Value, Stop> {
     let coll = arg(call, n);
     match coll {

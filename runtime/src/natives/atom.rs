@@ -1,4 +1,5 @@
-//! Atoms and volatiles: places that a program writes to. `swap!` and its kin call functions, so they are core.
+//! Natives for atoms and volatiles, the mutable places of a program. `swap!` and the like call functions, so they are
+//! in the core library.
 
 use super::args::arg;
 use ptc_bytecode::Code;
@@ -28,12 +29,12 @@ pub fn deref(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(%atom-held a)`: what an atom holds that will be written to.
+/// `(%atom-held a)`: returns the content of an atom before a write.
 pub fn atom_held(call: &mut Call<'_>) -> Result<Value, Stop> {
     place(call, StateKind::Atom).map(|r| call.heap.state(r))
 }
 
-/// `(%volatile-held v)`: what a volatile holds that will be written to.
+/// `(%volatile-held v)`: returns the content of a volatile before a write.
 pub fn volatile_held(call: &mut Call<'_>) -> Result<Value, Stop> {
     place(call, StateKind::Volatile).map(|r| call.heap.state(r))
 }
@@ -54,7 +55,8 @@ fn write(call: &mut Call<'_>, kind: StateKind) -> Result<Value, Stop> {
     Ok(value)
 }
 
-/// Argument 1, which must be of this kind and of this run. Functions that write ask before they call anything.
+/// Returns argument 1, which must be of this kind and of this run. Functions that write check this before they call
+/// anything.
 fn place(call: &Call<'_>, kind: StateKind) -> Result<Ref, Stop> {
     match arg(call, 1) {
         Value::State(r) if call.heap.state_kind(r) != kind => Err(no_place(call, kind)),

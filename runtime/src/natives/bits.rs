@@ -1,4 +1,4 @@
-//! Bit operations on integers of any size, as two's complement without an end.
+//! Natives for bit operations on integers of any size, in two's complement of unlimited width.
 
 use super::args::arg;
 use num_bigint::BigInt;
@@ -55,7 +55,7 @@ pub fn bit_not(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_integer(&!x)
 }
 
-/// Argument 2 as a number of bits.
+/// Returns argument 2 as a number of bits.
 fn places(call: &Call<'_>) -> Result<u64, Stop> {
     match arg(call, 2) {
         Value::Int(n) if n >= 0 => Ok(n as u64),
@@ -63,7 +63,7 @@ fn places(call: &Call<'_>) -> Result<u64, Stop> {
     }
 }
 
-/// `2^n`, if the heap could hold it.
+/// Computes `2^n`, if the heap could hold it.
 fn bit(call: &Call<'_>, n: u64) -> Result<BigInt, Stop> {
     Heap::check_bits(n)?;
     call.heap.room(usize::try_from(n / 64).unwrap_or(usize::MAX), CELL_BYTES)?;
@@ -86,18 +86,19 @@ pub fn bit_shift_left(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(bit-shift-right x n)`
 pub fn bit_shift_right(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (x, n) = (integer(call, 1)?, places(call)?);
-    // Beyond its length only the sign is left.
+    // Beyond its length only the sign remains.
     let n = n.min(x.bits() + 1);
     call.heap.new_integer(&(x >> n))
 }
 
-/// `(unsigned-bit-shift-right x n)`: of 64 bits, since an integer without an end has no first bit to fill with zeros.
+/// `(unsigned-bit-shift-right x n)`: works on 64 bits, since an integer of unlimited width has no first bit to fill
+/// with zeros.
 pub fn unsigned_bit_shift_right(call: &mut Call<'_>) -> Result<Value, Stop> {
     let n = places(call)?;
     let Value::Int(x) = arg(call, 1) else { return Err(call.wrong_type(1, "an integer of 64 bits")) };
     match n {
         0 => Ok(Value::Int(x)),
-        // Shifted by a place at least, it fits without its sign.
+        // Shifted by at least one place, it fits without its sign.
         _ => Ok(Value::Int((x as u64).checked_shr(u32::try_from(n).unwrap_or(u32::MAX)).unwrap_or(0) as i64)),
     }
 }

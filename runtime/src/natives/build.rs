@@ -1,14 +1,13 @@
-//! New sequences from old ones.
+//! Natives that build new sequences from old ones.
 
 use super::args::{arg, finite_size, growing_room, indexed, items, refuse, size, to_whole, walk_price};
 use super::number::number;
 use ptc_vm::{Call, Fault, Stop, Value};
 
-/// How many elements may be written between two looks at the room left.
+/// Maximum elements written between two checks of the room left.
 const STRIDE: usize = 4096;
 
-/// A vector under construction whose length is not known beforehand: it never outgrows what the
-/// heap could take, and is paid for as it grows.
+/// A vector under construction of unknown length: it never outgrows the heap, and is paid for as it grows.
 struct Growing {
     items: Vec<Value>,
     paid: usize,
@@ -52,7 +51,7 @@ pub fn concat(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&all)
 }
 
-/// The elements of the elements of argument 1; what `mapcat` ends with.
+/// Joins the elements of the elements of argument 1; the last step of `mapcat`.
 pub fn concat_all(call: &mut Call<'_>) -> Result<Value, Stop> {
     let parts = items(call, 1)?;
     let (mut total, mut price) = (0usize, 0usize);
@@ -114,7 +113,7 @@ pub fn reverse(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&all)
 }
 
-/// The elements of arguments `first..`, side by side: how many rows there are, and the columns.
+/// Returns the elements of arguments `first..` side by side: the number of rows, and the columns.
 fn columns(call: &mut Call<'_>, first: usize) -> Result<(usize, Vec<Value>), Stop> {
     let mut rows = usize::MAX;
     for n in first..=call.args.len() {
@@ -169,7 +168,7 @@ fn refuse_nil(call: &Call<'_>) -> Stop {
     call.wrong_type(n, "a list")
 }
 
-/// Vectors of the elements of all arguments side by side.
+/// Makes vectors of the elements of all arguments side by side.
 pub fn rows(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (rows, columns) = columns(call, 1)?;
     call.heap.room(rows.saturating_mul(columns.len() + 2), 0)?;
@@ -243,7 +242,7 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
         (Value::Int(first), Value::Int(by)) if !passes_integers(first, by, end) => {
             let last = match end {
                 Value::Int(last) => last,
-                // The first integer at or past the end; infinities become the last there is.
+                // The first integer at or past the end; infinities become the largest or smallest integer.
                 _ => {
                     let end = call.heap.to_float(end).unwrap_or(f64::NAN);
                     if rising { end.ceil() as i64 } else { end.floor() as i64 }
@@ -255,13 +254,13 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Whether a range goes on beyond integers of 64 bits and gets there. A longer one is as good as endless.
+/// True if a range continues beyond integers of 64 bits and gets there. A longer one is as good as endless.
 fn passes_integers(first: i64, by: i64, end: Value) -> bool {
     let edge = if by > 0 { i64::MAX } else { i64::MIN };
     matches!(end, Value::Big(_)) && (i128::from(edge) - i128::from(first)) / i128::from(by) < 1 << 32
 }
 
-/// A range by repeated addition, as floats and large integers give it.
+/// Builds a range by repeated addition, for floats and large integers.
 fn stepped(call: &mut Call<'_>, start: Value, end: Value, step: Value, rising: bool) -> Result<Value, Stop> {
     let mut all = Growing::new();
     let mut x = start;
@@ -300,7 +299,7 @@ pub fn combinations(call: &mut Call<'_>) -> Result<Value, Stop> {
     loop {
         let chosen: Vec<Value> = places.iter().map(|i| items[*i]).collect();
         all.push(call.heap.new_vec(&chosen)?);
-        // The last place that can still move right, and those behind it back to its side.
+        // The last place that can still move right; those behind it move back to its side.
         let Some(at) = (0..n).rev().find(|at| places[*at] < items.len() - n + at) else { break };
         places[at] += 1;
         for i in at + 1..n {
@@ -310,7 +309,7 @@ pub fn combinations(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&all)
 }
 
-/// How many ways there are to choose `n` of `len`.
+/// Computes the number of ways to choose `n` of `len`.
 fn selections(len: usize, n: usize) -> usize {
     let mut ways: usize = 1;
     for i in 0..n.min(len - n) {
@@ -322,7 +321,7 @@ fn selections(len: usize, n: usize) -> usize {
     ways
 }
 
-/// Argument 1, a vector of collections, as rows of elements side by side.
+/// Turns argument 1, a vector of collections, into rows of elements side by side.
 pub fn zip_all(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Vector(colls) = arg(call, 1) else { return Err(refuse("`%zip` needs a vector")) };
     let colls = call.heap.vec_items(colls);

@@ -1,11 +1,11 @@
-//! Equality, order and truth.
+//! Natives for equality, order and truth.
 
 use super::args::arg;
 use super::table::Table;
 use ptc_vm::{Call, Heap, Stop, Value};
 use std::cmp::Ordering;
 
-/// `(= x …)`: all are equal to the first.
+/// `(= x …)`: true if all are equal to the first.
 pub fn eq(call: &mut Call<'_>) -> Result<Value, Stop> {
     all_equal(call).map(Value::bool)
 }
@@ -29,7 +29,7 @@ fn all_equal(call: &mut Call<'_>) -> Result<bool, Stop> {
     Ok(same)
 }
 
-/// `(%exact a b)`: as `=`, but 1 and 1.0 differ.
+/// `(%exact a b)`: compares like `=`, but 1 and 1.0 differ.
 pub fn exact(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut work = call.budget.work();
     let same = call.heap.exact_within(arg(call, 1), arg(call, 2), &mut work)?;

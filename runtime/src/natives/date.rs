@@ -1,5 +1,5 @@
-//! Days, points in time and the time between them. Calendars are the business of a crate; a value
-//! that would leave its range of ±9999 years is a fault.
+//! Natives for days, points in time and the time between them. A crate does the calendar; a value that would leave its
+//! range of ±9999 years is a fault.
 
 use super::args::{arg, text};
 use super::text::finish;
@@ -14,10 +14,10 @@ pub(super) const MILLI: i64 = 1_000;
 pub(super) const SECOND: i64 = 1_000 * MILLI;
 pub(super) const HOUR: i64 = 3_600 * SECOND;
 
-/// Longer texts are no dates and no patterns.
+/// Maximum length of a date or pattern in bytes.
 pub(super) const LONGEST: usize = 100;
 
-/// A `type_error` about dates.
+/// Makes a `type_error` about dates.
 #[cold]
 pub(super) fn refuse(call: &Call<'_>, message: impl std::fmt::Display, hint: &str) -> Stop {
     Fault::type_error(format!("`{}`: {message}", call.name())).hint(hint).into()
@@ -29,7 +29,7 @@ pub(super) fn out_of_range(call: &Call<'_>) -> Stop {
     Fault::new(Code::ArithmeticError, message).into()
 }
 
-/// A day of the calendar; None beyond its range.
+/// Converts to a day of the calendar; None beyond its range.
 fn date_of(days: i32) -> Option<Date> {
     Date::constant(1970, 1, 1).checked_add(Span::new().try_days(days).ok()?).ok()
 }
@@ -38,7 +38,7 @@ fn timestamp(micros: i64) -> Option<Timestamp> {
     Timestamp::from_microsecond(micros).ok()
 }
 
-/// Argument 1 as a day.
+/// Returns argument `n` as a day.
 pub(super) fn day(call: &Call<'_>, n: usize) -> Result<Date, Stop> {
     match arg(call, n) {
         Value::Day(days) => date_of(days as i32).ok_or_else(|| out_of_range(call)),
@@ -51,7 +51,7 @@ pub(super) fn day(call: &Call<'_>, n: usize) -> Result<Date, Stop> {
     }
 }
 
-/// Argument `n` as microseconds since 1970.
+/// Returns argument `n` as microseconds since 1970.
 pub(super) fn instant(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
     match arg(call, n) {
         Value::Instant(micros) => Ok(micros),
@@ -70,7 +70,7 @@ fn not_parsed(call: &Call<'_>, n: usize, wanted: &str) -> Stop {
     refuse(call, message, "`(parse s)` reads one from text")
 }
 
-/// Argument `n` as an integer.
+/// Returns argument `n` as an integer.
 pub(super) fn integer(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
     match arg(call, n) {
         Value::Int(i) => Ok(i),
@@ -85,7 +85,7 @@ pub(super) fn new_day(date: Date) -> Value {
     Value::day(calendar::day_number(date))
 }
 
-/// An instant, if it is inside the range of the calendar.
+/// Makes an instant, if it is inside the range of the calendar.
 pub(super) fn new_instant(call: &Call<'_>, micros: Option<i64>) -> Result<Value, Stop> {
     match micros.filter(|micros| timestamp(*micros).is_some()) {
         Some(micros) => Ok(Value::Instant(micros)),
@@ -93,7 +93,7 @@ pub(super) fn new_instant(call: &Call<'_>, micros: Option<i64>) -> Result<Value,
     }
 }
 
-/// The clock, in microseconds since 1970.
+/// Reads the clock, in microseconds since 1970.
 fn now() -> i64 {
     match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
@@ -117,7 +117,7 @@ pub fn day_now(call: &mut Call<'_>) -> Result<Value, Stop> {
     i32::try_from(days).map(Value::day).map_err(|_| out_of_range(call))
 }
 
-/// What a text begins with, for messages.
+/// Returns the beginning of a text argument, for messages.
 pub(super) fn shown(call: &Call<'_>, n: usize) -> String {
     let text = call.heap.as_str(arg(call, n)).unwrap_or_default();
     format!("{:?}", text.chars().take(40).collect::<String>())
@@ -241,7 +241,7 @@ pub fn to_instant(call: &mut Call<'_>) -> Result<Value, Stop> {
     instant(call, 1).map(Value::Instant)
 }
 
-/// Shifts a day by what `span` makes of argument 2, forth or back.
+/// Shifts a day by the span that `span` makes of argument 2, forward or back.
 fn shift_day(
     call: &Call<'_>,
     sign: i64,
@@ -264,13 +264,13 @@ fn shift_instant(call: &Call<'_>, unit: i64) -> Result<Value, Stop> {
 macro_rules! shifts {
     ($($day:ident $sign:literal $span:path;)* ; $($instant:ident $unit:expr;)*) => {
         $(
-            /// A day that much later or earlier.
+            /// Shifts a day by a number of units.
             pub fn $day(call: &mut Call<'_>) -> Result<Value, Stop> {
                 shift_day(call, $sign, $span)
             }
         )*
         $(
-            /// An instant that much later or earlier.
+            /// Shifts an instant by a number of units.
             pub fn $instant(call: &mut Call<'_>) -> Result<Value, Stop> {
                 shift_instant(call, $unit)
             }
@@ -298,7 +298,7 @@ shifts! {
     minus_millis -MILLI;
 }
 
-/// Two days, or two instants, in order.
+/// Compares two days, or two instants.
 fn order(call: &Call<'_>) -> Result<std::cmp::Ordering, Stop> {
     match (arg(call, 1), arg(call, 2)) {
         (Value::Day(a), Value::Day(b)) => Ok(a.cmp(&b)),
@@ -335,7 +335,7 @@ pub fn is_equal(call: &mut Call<'_>) -> Result<Value, Stop> {
     order(call).map(|order| Value::bool(order.is_eq()))
 }
 
-/// Day, hour, minute and second of a day or an instant, as UTC has them.
+/// Returns the day, hour, minute and second of a day or an instant in UTC.
 pub(super) fn civil(call: &Call<'_>, n: usize) -> Result<jiff::civil::DateTime, Stop> {
     match arg(call, n) {
         Value::Day(days) => {
@@ -348,7 +348,7 @@ pub(super) fn civil(call: &Call<'_>, n: usize) -> Result<jiff::civil::DateTime, 
     }
 }
 
-/// A clock reading of an instant; days have none.
+/// Returns a part of the clock time of an instant; days have none.
 fn clock(call: &Call<'_>, part: fn(jiff::civil::DateTime) -> i8) -> Result<Value, Stop> {
     instant(call, 1)?;
     Ok(Value::Int(part(civil(call, 1)?).into()))
@@ -419,7 +419,7 @@ pub fn month(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, name)
 }
 
-/// `(.getValue name)`: the number of a weekday or a month.
+/// `(.getValue name)`: returns the number of a weekday or a month.
 pub fn value_of(call: &mut Call<'_>) -> Result<Value, Stop> {
     let r = text(call, 1)?;
     let name = call.heap.str(r);
@@ -469,7 +469,7 @@ pub fn between(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::Duration(end.saturating_sub(start) / MILLI))
 }
 
-/// Argument 1 as milliseconds.
+/// Returns argument 1 as milliseconds.
 fn duration(call: &Call<'_>) -> Result<i64, Stop> {
     match arg(call, 1) {
         Value::Duration(millis) => Ok(millis),
@@ -477,11 +477,11 @@ fn duration(call: &Call<'_>) -> Result<i64, Stop> {
     }
 }
 
-/// A duration in whole units of so many milliseconds.
+/// Defines functions that convert a duration to whole units of so many milliseconds.
 macro_rules! durations {
     ($($name:ident $millis:expr;)*) => {
         $(
-            /// A duration in these units, cut toward zero.
+            /// Converts a duration to these units, cut toward zero.
             pub fn $name(call: &mut Call<'_>) -> Result<Value, Stop> {
                 Ok(Value::Int(duration(call)? / $millis))
             }
@@ -497,11 +497,11 @@ durations! {
     to_days 86_400_000;
 }
 
-/// A duration of argument 1 units of so many milliseconds.
+/// Defines functions that make a duration of argument 1 units of so many milliseconds.
 macro_rules! of_units {
     ($($name:ident $millis:expr;)*) => {
         $(
-            /// A duration of that many units.
+            /// Makes a duration of that many units.
             pub fn $name(call: &mut Call<'_>) -> Result<Value, Stop> {
                 let millis = integer(call, 1)?.checked_mul($millis);
                 millis.map(Value::Duration).ok_or_else(|| out_of_range(call))

@@ -1,5 +1,5 @@
-//! Dates as text of any look, by the patterns that Java programs write: `dd/MM/yyyy`. A pattern is
-//! put into the words of the calendar crate, which then writes or reads.
+//! Natives for dates as text in any layout, by the patterns that Java programs use: `dd/MM/yyyy`. A pattern is
+//! translated to that of the calendar crate, which then writes or reads.
 
 use super::args::arg;
 use super::date::{LONGEST, civil, new_day, new_instant, no_date, refuse, shown};
@@ -12,22 +12,22 @@ use std::fmt::Write;
 
 const LETTERS: &str = "y M d E H h m s S a D Q and Z mean something; other letters stand in 'quotes'";
 
-/// Whether argument `n` is one of the formats that need no pattern, as `DateTimeFormatter/ISO_DATE`.
+/// True if argument `n` is one of the formats that need no pattern, such as `DateTimeFormatter/ISO_DATE`.
 pub fn is_iso(call: &Call<'_>, n: usize) -> bool {
     matches!(arg(call, n), Value::Keyword(r) if call.heap.str(r).starts_with("iso-"))
 }
 
-/// A pattern in the words of the crate.
+/// A pattern translated for the calendar crate.
 struct Pattern {
     words: String,
-    /// Whether it asks for an hour, a minute, a second or an offset.
+    /// True if it contains an hour, a minute, a second or an offset.
     has_time: bool,
     has_short_year: bool,
-    /// How long it is without an offset at its end that may be read as `Z`.
+    /// Length without an offset at its end that may be read as `Z`.
     before_zulu: Option<usize>,
 }
 
-/// The pattern in argument `n`.
+/// Reads the pattern in argument `n`.
 fn pattern(call: &Call<'_>, n: usize, at: Option<DateTime>) -> Result<Pattern, Stop> {
     let text = match arg(call, n) {
         Value::Str(r) => call.heap.str(r),
@@ -52,8 +52,8 @@ fn no_pattern(call: &Call<'_>, n: usize) -> Stop {
     call.wrong_type(n, "a pattern such as \"dd/MM/yyyy\"")
 }
 
-/// Puts a pattern into other words; what is wrong with it otherwise. What the crate would not
-/// write as Java does is written here, if `at` is what is to be written.
+/// Translates a pattern; the error says what is wrong with it. Parts that the crate would not write as Java does
+/// are written here, if `at` is the date to write.
 fn translate(text: &str, at: Option<DateTime>) -> Result<Pattern, String> {
     let mut out = Pattern { words: String::new(), has_time: false, has_short_year: false, before_zulu: None };
     let mut chars = text.chars().peekable();
@@ -128,7 +128,7 @@ fn translate(text: &str, at: Option<DateTime>) -> Result<Pattern, String> {
     Ok(out)
 }
 
-/// Text in quotes, after the first; two quotes in a row are one.
+/// Reads text in quotes, after the first; two quotes in a row are one.
 fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, words: &mut String) -> Result<(), String> {
     if chars.next_if_eq(&'\'').is_some() {
         words.push('\'');
@@ -150,13 +150,13 @@ fn literal(words: &mut String, c: char) {
     }
 }
 
-/// `(DateTimeFormatter/ofPattern text)`: the text, if it is a pattern.
+/// `(DateTimeFormatter/ofPattern text)`: returns the text, if it is a pattern.
 pub fn of_pattern(call: &mut Call<'_>) -> Result<Value, Stop> {
     pattern(call, 1, None)?;
     Ok(arg(call, 1))
 }
 
-/// `(.format date pattern)`, and as a formatter has it `(.format pattern date)`.
+/// `(.format date pattern)`, or in the order of a formatter `(.format pattern date)`.
 pub fn format(call: &mut Call<'_>) -> Result<Value, Stop> {
     let is_date = |n: usize| matches!(arg(call, n), Value::Day(_) | Value::Instant(_));
     let (date, by) = if is_date(2) { (2, 1) } else { (1, 2) };
@@ -177,7 +177,7 @@ pub fn format(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(parse text pattern)`: a date, or a datetime if the pattern has a time.
+/// `(parse text pattern)`: returns a date, or an instant if the pattern has a time.
 pub fn parse_by(call: &mut Call<'_>) -> Result<Value, Stop> {
     let pattern = pattern(call, 2, None)?;
     let text = super::args::text(call, 1)?;
@@ -193,7 +193,7 @@ pub fn parse_by(call: &mut Call<'_>) -> Result<Value, Stop> {
     };
     let mut time = time.ok_or_else(unread)?;
     if pattern.has_short_year {
-        // Two digits are a year of this century, as in Java; the crate thinks of the last one too.
+        // Two digits are a year of this century, as in Java; the crate may choose the last one too.
         let year = time.year().map(|year| if year < 2000 { year + 100 } else { year });
         time.set_year(year).map_err(|_| unread())?;
     }

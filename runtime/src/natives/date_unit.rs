@@ -1,4 +1,4 @@
-//! Counting in units such as `ChronoUnit/DAYS`: how far apart, that much later, cut to the unit.
+//! Natives that count in units such as `ChronoUnit/DAYS`: distance, shift, truncation.
 
 use super::args::arg;
 use super::date::{HOUR, MILLI, SECOND, day, instant, integer, new_day, new_instant, out_of_range, refuse};
@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use ptc_bytecode::calendar;
 use ptc_vm::{Call, Stop, Value};
 
-/// The name of the unit in argument `n`.
+/// Returns the name of the unit in argument `n`.
 fn unit(call: &Call<'_>, n: usize) -> Result<String, Stop> {
     match arg(call, n) {
         Value::Keyword(r) => Ok(call.heap.str(r).to_string()),
@@ -15,7 +15,7 @@ fn unit(call: &Call<'_>, n: usize) -> Result<String, Stop> {
     }
 }
 
-/// How many microseconds a unit has; months and years have no fixed number.
+/// Returns the microseconds of a unit; None for months and years, which have no fixed number.
 fn size(unit: &str) -> Option<i64> {
     match unit {
         "millis" => Some(MILLI),
@@ -58,11 +58,11 @@ fn apart(call: &Call<'_>, by: usize, [from, to]: [usize; 2], days: &str, hours: 
     }
 }
 
-/// Whole months from one day to another.
+/// Counts whole months from one day to another.
 fn months_between(start: Date, end: Date) -> i64 {
     let number = |date: Date| i64::from(date.year()) * 12 + i64::from(date.month());
     let months = number(end) - number(start);
-    // The last one is not over yet.
+    // The last month is not complete yet.
     match months {
         1.. if end.day() < start.day() => months - 1,
         ..=-1 if end.day() > start.day() => months + 1,
@@ -143,7 +143,7 @@ pub fn with_month(call: &mut Call<'_>) -> Result<Value, Stop> {
         .ok_or_else(|| refuse(call, format!("there is no month {month}"), "months are 1 to 12"))
 }
 
-/// The day of `date` in another month, or the last one that it has.
+/// Returns the day of `date` in another month, or that month's last day.
 fn in_month(first: Date, date: Date) -> Value {
     let day = date.day().min(first.days_in_month());
     new_day(Date::new(first.year(), first.month(), day).unwrap_or(first))

@@ -1,18 +1,17 @@
-//! Numbers as decimal digits, for rounding them as people do: halves away from zero, on the
-//! digits one sees.
+//! Decimal digits of numbers, for rounding as people do: halves away from zero, on the visible digits.
 
 use num_bigint::{BigInt, Sign};
 
-/// `0.d₁d₂d₃… × 10^exponent`, with no zero in front; no digits at all for zero.
+/// A number `0.d₁d₂d₃… × 10^exponent`, without leading zeros; no digits at all for zero.
 pub struct Decimal {
-    /// Whether it is below zero.
+    /// True for a number below zero.
     pub negative: bool,
     digits: Vec<u8>,
     exponent: i64,
 }
 
 impl Decimal {
-    /// The shortest digits that read back as `x`, which is finite.
+    /// Returns the shortest digits that read back as `x`, which must be finite.
     pub fn of_float(x: f64) -> Decimal {
         let text = format!("{:e}", x.abs());
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -21,7 +20,7 @@ impl Decimal {
         Decimal { negative: x.is_sign_negative(), digits, exponent }.trimmed()
     }
 
-    /// An integer.
+    /// Returns the digits of an integer.
     pub fn of_integer(n: &BigInt) -> Decimal {
         let digits: Vec<u8> = n.magnitude().to_string().bytes().map(|b| b - b'0').collect();
         let exponent = digits.len() as i64;
@@ -36,7 +35,7 @@ impl Decimal {
         self
     }
 
-    /// The first `count` digits, rounded; the exponent grows when rounding carries over.
+    /// Returns the first `count` digits, rounded; the exponent grows when rounding carries over.
     fn rounded(&self, count: i64) -> (Vec<u8>, i64) {
         let Ok(count) = usize::try_from(count) else { return (Vec::new(), self.exponent) };
         let mut digits = self.digits.clone();
@@ -56,7 +55,7 @@ impl Decimal {
         (digits, self.exponent + 1)
     }
 
-    /// With `precision` digits after the point.
+    /// Formats it with `precision` digits after the point.
     pub fn fixed(&self, precision: usize) -> String {
         let (digits, exponent) = self.rounded(self.exponent + precision as i64);
         let mut out = String::new();
@@ -72,7 +71,7 @@ impl Decimal {
         out
     }
 
-    /// One digit, `precision` digits after the point, and the exponent.
+    /// Formats it as one digit, `precision` digits after the point, and the exponent.
     pub fn scientific(&self, precision: usize) -> String {
         let (digits, exponent) = self.rounded(precision as i64 + 1);
         let power = if self.digits.is_empty() { 0 } else { exponent - 1 };
@@ -87,7 +86,7 @@ impl Decimal {
         out + &format!("e{sign}{:02}", power.abs())
     }
 
-    /// `precision` digits in all, without an exponent where that reads better.
+    /// Formats it with `precision` digits in all, without an exponent where that reads better.
     pub fn general(&self, precision: usize) -> String {
         let (_, exponent) = self.rounded(precision as i64);
         let power = if self.digits.is_empty() { 0 } else { exponent - 1 };

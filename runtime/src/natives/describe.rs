@@ -1,5 +1,5 @@
-//! `describe`: what is in unknown data, in a few lines. Everything is bounded, and what was left
-//! out is said: a model reads the answer before it writes the program that works.
+//! `describe`: a summary of unknown data in a few lines. Everything is bounded, and the summary states what was left
+//! out: a model reads it before it writes the real program.
 
 use super::args::{arg, to_whole};
 use ptc_vm::{Call, Stop, Value};
@@ -17,10 +17,10 @@ const MAX_PATHS: usize = 300;
 const MAX_PATH_VALUES: usize = 10_000;
 const MAX_NESTED: u32 = 5;
 
-/// Fuel for looking at one value.
+/// Fuel for inspecting one value.
 const PRICE: usize = 20;
 
-/// What the second argument asks for.
+/// The options in the second argument.
 #[derive(Clone, Copy)]
 struct Options {
     paths: bool,
@@ -28,7 +28,7 @@ struct Options {
     sample: usize,
 }
 
-/// Keys of maps in order of appearance, each with what was seen below it.
+/// Keys of maps in order of appearance, each with a summary of its values.
 #[derive(Default)]
 struct Fields {
     keys: Vec<Value>,
@@ -37,7 +37,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// The number of a key; None when there are `most` others already.
+    /// Returns the number of a key, new or known; None if there are already `most` others.
     fn entry(&mut self, call: &Call<'_>, key: Value, most: usize) -> Option<usize> {
         let same = self.by_hash.entry(call.heap.key_hash(key, self.keys.len())).or_default();
         if let Some(known) = same.iter().find(|at| call.heap.exact(self.keys[**at], key)) {
@@ -57,11 +57,11 @@ impl Fields {
 #[derive(Default)]
 struct Path {
     below: Fields,
-    /// The nodes of the keys of `below`.
+    /// Nodes of the keys of `below`.
     nodes: Vec<usize>,
 }
 
-/// Looks through data.
+/// A survey of data.
 struct Survey {
     options: Options,
     types: Vec<(&'static str, i64)>,
@@ -106,7 +106,7 @@ pub fn describe(call: &mut Call<'_>) -> Result<Value, Stop> {
             let scanned = survey.items(call, root)?;
             let is_set = matches!(root, Value::Set(_));
             out.text(call, "type", if is_set { "set" } else { "vector" })?;
-            // Of a vector, what is beyond the cap is not counted; the flag says so.
+            // Vector elements beyond the cap are not counted; the flag says so.
             out.number(call, "count", if is_set { count } else { scanned } as i64)?;
             out.number(call, "scanned", scanned as i64)?;
             if !is_set && count > MAX_ITEMS {
@@ -132,7 +132,7 @@ pub fn describe(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Unknown or malformed options are as if they were not there.
+/// Reads the options; unknown or malformed ones are ignored.
 fn options(call: &mut Call<'_>) -> Result<Options, Stop> {
     let mut options = Options { paths: false, depth: 1, sample: 3 };
     if let Value::Map(given) = arg(call, 2) {
@@ -167,7 +167,7 @@ impl Survey {
         }
     }
 
-    /// Elements of the root, up to the cap; how many were looked at.
+    /// Surveys the elements of the root, up to the cap; returns the number surveyed.
     fn items(&mut self, call: &mut Call<'_>, root: Value) -> Result<usize, Stop> {
         let seq = call.heap.iter_start(root)?;
         let (mut cursor, mut scanned) = (0, 0);
@@ -191,7 +191,7 @@ impl Survey {
         Ok(scanned)
     }
 
-    /// Keys and values of a map that is item number `item`.
+    /// Surveys keys and values of a map that is item number `item`.
     fn map(&mut self, call: &mut Call<'_>, map: Value, item: usize) -> Result<(), Stop> {
         let Value::Map(map) = map else { return Ok(()) };
         let mut cursor = 0;
@@ -207,7 +207,7 @@ impl Survey {
         Ok(())
     }
 
-    /// What is at a path, and below it. Recursion is bounded by the depth asked for and the cap on
+    /// Surveys the value at a path, and values below it. Recursion is bounded by the requested depth and the cap on
     /// vectors inside vectors.
     fn path(
         &mut self,
@@ -264,7 +264,7 @@ impl Survey {
         Ok(())
     }
 
-    /// The node of a key below a node, and the key's number there.
+    /// Returns the node of a key below a node, and the key's number there.
     fn child(&mut self, call: &Call<'_>, node: usize, key: Value) -> Option<(usize, usize)> {
         let total = self.paths.len() - 1;
         let path = &mut self.paths[node];
@@ -277,7 +277,7 @@ impl Survey {
         Some((self.paths[node].nodes[at], at))
     }
 
-    /// Notes a value of a path; of a vector, its elements.
+    /// Records a value of a path, or the elements of a vector.
     fn record(
         &mut self,
         call: &mut Call<'_>,
@@ -312,8 +312,8 @@ impl Survey {
         self.paths[at.0].below.fields[at.1].add(call, value, item, sample)
     }
 
-    /// A map from the names of keys to their fields. With a number of items, the fields say in how
-    /// many of them they are.
+    /// Builds a map from the names of keys to their fields. With a number of items, each field also shows in how
+    /// many of them it occurs.
     fn named(&self, call: &mut Call<'_>, keys: &Fields, items: Option<usize>) -> Result<Value, Stop> {
         let names = names(call, &keys.keys)?;
         let mut out = Build::default();
@@ -329,7 +329,7 @@ impl Survey {
         out.finish(call)
     }
 
-    /// Paths and caps, and the map of all.
+    /// Writes paths and caps, and builds the final map.
     fn finish(&self, call: &mut Call<'_>, out: &mut Build, items: usize) -> Result<Value, Stop> {
         if self.options.paths {
             let mut paths = Build::default();
@@ -366,8 +366,8 @@ impl Survey {
     }
 }
 
-/// How keys are called: strings as they are, others as printed. Where that is the same for two, the
-/// type tells them apart, and then a number in order of appearance.
+/// Names keys: strings as they are, others as printed. If two names clash, the type is added, and then a number in
+/// order of appearance.
 fn names(call: &mut Call<'_>, keys: &[Value]) -> Result<Vec<String>, Stop> {
     let mut plain = Vec::with_capacity(keys.len());
     for key in keys {

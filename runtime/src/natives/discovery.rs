@@ -1,7 +1,7 @@
-//! `doc` and its kin: the catalog, asked by programs.
+//! `doc` and its variants: the catalogue for programs.
 //!
-//! The compiler turns bare symbols into text and hands definitions of the program over with their
-//! value (`%doc-def`, `%meta-def`), since a native cannot see them.
+//! The compiler turns bare symbols into text and passes definitions of the program with their value (`%doc-def`,
+//! `%meta-def`), since a native cannot see them.
 
 use super::args::{arg, refuse, to_whole};
 use crate::catalog::{Catalog, Entry, search, search_work};
@@ -9,10 +9,10 @@ use crate::prelude::{Attached, Lookup, Surroundings, Upstream};
 use ptc_bytecode::{BuiltinId, Code, Subject};
 use ptc_vm::{Call, Fault, Stop, Value};
 
-/// The most bytes of JSON one answer may have, where no host with servers says otherwise.
+/// Maximum bytes of JSON in one result, unless a host with servers sets another limit.
 const MAX_BYTES: usize = 262_144;
 
-/// What an argument names: text, a quoted symbol, a var or a builtin.
+/// Returns the name in an argument: text, a quoted symbol, a var or a builtin.
 fn named(call: &Call<'_>, n: usize) -> Option<String> {
     match arg(call, n) {
         Value::Str(r) | Value::Symbol(r) | Value::Var(r) => Some(call.heap.str(r).to_string()),
@@ -21,7 +21,7 @@ fn named(call: &Call<'_>, n: usize) -> Option<String> {
     }
 }
 
-/// Argument 1 as a reference.
+/// Returns argument 1 as a reference.
 fn reference(call: &Call<'_>) -> Result<String, Stop> {
     named(call, 1).ok_or_else(|| {
         Fault::new(
@@ -33,25 +33,25 @@ fn reference(call: &Call<'_>) -> Result<String, Stop> {
     })
 }
 
-/// Pays for looking through all names, and for finding the nearest if it is none of them.
+/// Pays for searching all names, and for finding the nearest if none matches.
 fn pay_catalog(call: &mut Call<'_>) -> Result<(), Stop> {
     call.pay_items(Catalog::language().entries().len() * NAME_UNITS)
 }
 
-/// Units for telling how near a name is.
+/// Units for measuring the similarity of a name.
 const NAME_UNITS: usize = 8;
 
-/// The preludes attached to the run.
+/// Returns the preludes attached to the run.
 fn attached<'c>(call: &'c Call<'_>) -> Option<&'c Attached> {
     call.output.context::<Surroundings>()?.attached.as_deref()
 }
 
-/// The upstream servers of the run.
+/// Returns the upstream servers of the run.
 fn upstream(call: &Call<'_>) -> Option<std::sync::Arc<dyn Upstream>> {
     call.output.context::<Surroundings>()?.upstream.clone()
 }
 
-/// Whether a prelude or the language has this name; both come before upstream servers.
+/// True if a prelude or the language has this name; both take precedence over upstream servers.
 fn is_known_here(call: &Call<'_>, reference: &str) -> bool {
     attached(call).is_some_and(|attached| attached.has(reference))
         || Catalog::language().find(reference).is_some()
@@ -96,7 +96,7 @@ pub fn doc(call: &mut Call<'_>) -> Result<Value, Stop> {
     capped_text(call, &text)
 }
 
-/// `(%doc-def name value)`: the text of a definition of the program.
+/// `(%doc-def name value)`: returns the text of a definition of the program.
 pub fn doc_def(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = named(call, 1).unwrap_or_default();
     let text = match arg(call, 2) {
@@ -107,7 +107,7 @@ pub fn doc_def(call: &mut Call<'_>) -> Result<Value, Stop> {
     capped_text(call, &text)
 }
 
-/// A definition as text: its doc string, and how it is called if it is a function.
+/// Formats a definition: its doc string, and its calls if it is a function.
 fn function_text(call: &Call<'_>, name: &str, value: Value) -> String {
     let function = match value {
         Value::Closure(r) => call.heap.closure_function(r),
@@ -126,12 +126,12 @@ fn signature(name: &str, params: &str) -> String {
     if params.is_empty() { format!("({name})") } else { format!("({name} {params})") }
 }
 
-/// Text that is not too long for an answer; else nil.
+/// Returns text that is not too long for a result; else nil.
 fn capped_text(call: &mut Call<'_>, text: &str) -> Result<Value, Stop> {
     if json_len(text) > max_bytes(call) { Ok(Value::Nil) } else { super::text::finish(call, text) }
 }
 
-/// `(meta ref)`: nil for what is no reference, since values carry no metadata.
+/// `(meta ref)`: returns nil unless it is a reference, since values carry no metadata.
 pub fn meta(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Some(reference) = named(call, 1) else { return Ok(Value::Nil) };
     if let Some(facts) = attached(call).and_then(|attached| attached.meta(&reference)) {
@@ -140,7 +140,7 @@ pub fn meta(call: &mut Call<'_>) -> Result<Value, Stop> {
     if !is_known_here(call, &reference) {
         match upstream(call).map(|upstream| upstream.meta(&reference)) {
             Some(Lookup::Found(facts)) => {
-                // Who looked it up has seen to its size; the work is paid for.
+                // The upstream has bounded its size; the work is paid for.
                 call.pay_items(facts.nodes().len())?;
                 return call.heap.from_datum(&facts);
             }
@@ -196,7 +196,7 @@ pub fn meta_def(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_map(&pairs)
 }
 
-/// Keywords and texts in turn.
+/// Makes keywords and texts in turn.
 fn text_pairs(call: &mut Call<'_>, texts: &[(&str, &str)]) -> Result<Vec<Value>, Stop> {
     let mut pairs = Vec::with_capacity(texts.len() * 2);
     for (key, text) in texts {
@@ -206,13 +206,13 @@ fn text_pairs(call: &mut Call<'_>, texts: &[(&str, &str)]) -> Result<Vec<Value>,
     Ok(pairs)
 }
 
-/// A vector of texts.
+/// Makes a vector of texts.
 fn lines(call: &mut Call<'_>, lines: &[String]) -> Result<Value, Stop> {
     let values = lines.iter().map(|line| call.heap.new_str(line)).collect::<Result<Vec<Value>, Stop>>()?;
     call.heap.new_vec(&values)
 }
 
-/// How many bytes a text has as JSON.
+/// Returns the length of a text as JSON in bytes.
 fn json_len(text: &str) -> usize {
     let escaped = |b: u8| match b {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
@@ -222,15 +222,15 @@ fn json_len(text: &str) -> usize {
     2 + text.bytes().map(escaped).sum::<usize>()
 }
 
-/// How many bytes an answer may have here.
+/// Returns the maximum bytes of a result here.
 fn max_bytes(call: &Call<'_>) -> usize {
     upstream(call).map_or(MAX_BYTES, |upstream| upstream.max_result_bytes())
 }
 
-/// A vector of texts, shortened from the end until it fits an answer.
+/// Makes a vector of texts, shortened from the end until it fits a result.
 fn capped_lines(call: &mut Call<'_>, mut found: Vec<String>) -> Result<Value, Stop> {
     let most = max_bytes(call);
-    // A comma for each line but the first, and the brackets.
+    // One comma per line but the first, and the brackets.
     let mut bytes = 1;
     found.retain(|line| {
         bytes += json_len(line) + 1;
@@ -309,10 +309,10 @@ pub fn dir(call: &mut Call<'_>) -> Result<Value, Stop> {
     capped_lines(call, lines.into_iter().skip(offset).take(limit).collect())
 }
 
-/// Steps that looking at one entry of a map of options counts as. Few have more than two; whoever gives thousands pays.
+/// Steps charged per entry of a map of options. Few maps have more than two; one with thousands pays for them.
 const OPTION_STEPS: usize = 8;
 
-/// An option of argument 2, a map; None when it is not given.
+/// Returns an option of argument 2, a map; None if it is not given.
 fn given(call: &Call<'_>, key: &str) -> Result<Option<Value>, Stop> {
     let options = match arg(call, 2) {
         Value::Nil => return Ok(None),
@@ -335,7 +335,7 @@ fn given(call: &Call<'_>, key: &str) -> Result<Option<Value>, Stop> {
     Ok(None)
 }
 
-/// A whole number among the options.
+/// Returns an option that is a whole number.
 fn option(
     call: &Call<'_>,
     key: &str,
@@ -354,7 +354,7 @@ fn option(
     }
 }
 
-/// `(source ref)`: of prelude functions and what they lead to; builtins have no source that a program
+/// `(source ref)`: prints the source of prelude functions and their helpers; builtins have no source that a program
 /// could read.
 pub fn source(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = reference(call)?;
@@ -400,7 +400,7 @@ pub fn all_ns(call: &mut Call<'_>) -> Result<Value, Stop> {
     lines(call, &names)
 }
 
-/// All namespaces, sorted.
+/// Returns all namespaces, sorted.
 fn namespaces(call: &Call<'_>) -> Vec<String> {
     let mut names: Vec<String> = Catalog::language().namespaces().into_iter().map(str::to_string).collect();
     names.extend(attached(call).into_iter().flat_map(|attached| attached.namespaces()).map(str::to_string));
@@ -420,7 +420,7 @@ pub fn ns_name(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(tool/servers)`, `(tool/call …)`: only a host with upstream servers has them.
+/// `(tool/servers)`, `(tool/call …)`: lists the upstream servers of the host; a fault if there are none.
 pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
     if let Some(upstream) = upstream(call).filter(|_| call.name() == "tool/servers") {
         return match upstream.servers() {
@@ -438,7 +438,7 @@ pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
     .into())
 }
 
-/// `(budget/remaining)`: outside an agent there is no budget to tell of.
+/// `(budget/remaining)`: returns the budget of the mission; an empty map outside an agent.
 pub fn budget_remaining(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Some(host) = super::agent::turn_host(call) else { return Ok(call.heap.empty_map()) };
     let budget = host.budget();

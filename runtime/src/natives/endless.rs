@@ -1,4 +1,4 @@
-//! The parts of endless sequences, and what functions of the core library remember.
+//! Natives for the parts of endless sequences, and the state of core library functions.
 
 use super::args::{arg, refuse};
 use ptc_bytecode::lookup;
@@ -9,7 +9,7 @@ pub fn endless_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::bool(matches!(arg(call, 1), Value::Endless(_))))
 }
 
-/// `(%bounded coll)`: the collection, unless it has no end.
+/// `(%bounded coll)`: returns the collection; an endless one is left to the twin.
 pub fn bounded(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         Value::Endless(_) => Err(Stop::twin()),
@@ -28,7 +28,7 @@ pub fn step(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_step(&parts)
 }
 
-/// `(%step-call g)`: function and arguments of a step, nil for a link.
+/// `(%step-call g)`: returns function and arguments of a step, nil for a link.
 pub fn step_call(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Endless(r) = arg(call, 1) else {
         return Err(call.heap.not_a_collection(arg(call, 1)));
@@ -54,7 +54,7 @@ fn parts(call: &Call<'_>) -> Result<(Value, Value), Stop> {
     }
 }
 
-/// `(%counts-from g)`: the next of the integers it counts up by one, nil if it does anything else.
+/// `(%counts-from g)`: returns the next of the integers it counts up by one, nil if it is another sequence.
 pub fn counts_from(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Endless(r) = arg(call, 1) else { return Ok(Value::Nil) };
     Ok(match call.heap.step_parts(r)[..] {
@@ -90,7 +90,7 @@ pub fn hold(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(%hold-if-own! state x)`: whether it could be written.
+/// `(%hold-if-own! state x)`: writes the state if it may; returns whether it did.
 pub fn hold_if_own(call: &mut Call<'_>) -> Result<Value, Stop> {
     let value = arg(call, 2);
     match arg(call, 1) {

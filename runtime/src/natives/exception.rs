@@ -1,4 +1,4 @@
-//! Exceptions that a program makes, and what it asks of those it caught.
+//! Natives that make exceptions and read those a program caught.
 
 use super::args::arg;
 use ptc_vm::{Call, Stop, Value};
@@ -16,7 +16,7 @@ pub fn ex_info(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.make_exception("ExceptionInfo", message, data, cause)
 }
 
-/// `(Exception. message? cause?)` and other classes: the name of the builtin says which.
+/// `(Exception. message? cause?)` and other classes: the name of the builtin gives the class.
 pub fn exception(call: &mut Call<'_>) -> Result<Value, Stop> {
     let message = arg(call, 1);
     let (message, cause) = match call.heap.unveil(message) {
@@ -28,7 +28,7 @@ pub fn exception(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.make_exception(call.name().trim_end_matches('.'), message, Value::Nil, cause)
 }
 
-/// The argument that caused another exception, or nil.
+/// Returns the argument that caused another exception, or nil.
 fn cause(call: &Call<'_>, at: usize) -> Result<Value, Stop> {
     match call.args.get(at - 1).map(|cause| call.heap.unveil(*cause)) {
         None => Ok(Value::Nil),

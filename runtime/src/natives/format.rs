@@ -1,4 +1,4 @@
-//! `format`: the conversions of Java's formatter.
+//! Native `format`: the conversions of Java's formatter.
 
 use super::args::{arg, growing_room, refuse, text};
 use super::decimal::Decimal;
@@ -9,13 +9,13 @@ use ptc_vm::{Call, Stop, Value};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The widest field and the most digits after the point.
+/// Maximum width of a field and maximum digits after the point.
 const MOST: usize = 1000;
 
 /// Fuel for one conversion.
 const CONVERSION: usize = 16;
 
-/// One `%…` of a format text.
+/// One conversion `%…` of a format text.
 #[derive(Default)]
 struct Spec {
     left: bool,
@@ -28,7 +28,7 @@ struct Spec {
     width: usize,
     precision: Option<usize>,
     conversion: char,
-    /// Which argument: a number from 1, or 0 for the one before.
+    /// Argument to use: a number from 1, or 0 for the previous one.
     index: Option<usize>,
 }
 
@@ -81,7 +81,7 @@ fn read_spec(chars: &mut Peekable<Chars<'_>>) -> Result<Spec, Stop> {
         chars.next();
         spec.index = Some(0);
     }
-    // A number in front of `$` names an argument; any other is the width.
+    // A number in front of `$` selects an argument; any other is the width.
     let mut ahead = chars.clone();
     if let Some(index) = read_number(&mut ahead)?.filter(|n| *n > 0)
         && ahead.next() == Some('$')
@@ -184,7 +184,7 @@ fn pay_digits(call: &Call<'_>, value: Value) -> Result<(), Stop> {
     Ok(call.heap.look()?)
 }
 
-/// An integer, or a float without a fraction.
+/// Returns an integer, or a float without a fraction as one.
 fn integer(call: &Call<'_>, value: Value) -> Option<BigInt> {
     match value {
         Value::Float(x) if x.get().is_finite() && x.get().fract() == 0.0 => BigInt::from_f64(x.get()),
@@ -192,7 +192,7 @@ fn integer(call: &Call<'_>, value: Value) -> Option<BigInt> {
     }
 }
 
-/// Hexadecimal or octal; negative machine integers as 64 bits.
+/// Formats a number as hexadecimal or octal; negative machine integers as 64 bits.
 fn radix(spec: &Spec, value: Value, n: &BigInt) -> String {
     let base = if spec.conversion == 'o' { 8 } else { 16 };
     let digits = match value {
@@ -242,7 +242,7 @@ fn copy(spec: &Spec) -> Spec {
     Spec { index: None, ..*spec }
 }
 
-/// Digits with a comma before every three, if asked for.
+/// Adds a comma before every three digits, if the format has the flag.
 fn grouped(spec: &Spec, digits: String) -> String {
     if !spec.group {
         return digits;
@@ -258,7 +258,7 @@ fn grouped(spec: &Spec, digits: String) -> String {
     out + &digits[point..]
 }
 
-/// Appends a number with its sign, padded with zeros behind the sign if asked for.
+/// Appends a number with its sign, padded with zeros behind the sign if the format has the flag.
 fn number(spec: &Spec, negative: bool, digits: String, out: &mut String) {
     let (before, after) = match (negative, spec.parens) {
         (true, true) => ("(", ")"),
@@ -282,7 +282,7 @@ fn pad_text(spec: &Spec, mut shown: String, out: &mut String) {
     pad(&Spec { zero: false, ..copy(spec) }, shown, out);
 }
 
-/// Appends text padded to the width; capital conversions make capitals.
+/// Appends text padded to the width; upper-case conversions make capitals.
 fn pad(spec: &Spec, mut shown: String, out: &mut String) {
     if spec.conversion.is_ascii_uppercase() {
         shown = shown.to_uppercase();

@@ -1,4 +1,4 @@
-//! What the core library and expansions are built on; programs cannot spell these names.
+//! Natives for the core library and expansions; programs cannot spell their names.
 
 use super::args::{arg, indexed as indexed_arg, items, size};
 use super::map::instruction_only;
@@ -11,7 +11,7 @@ pub fn builder(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_builder()
 }
 
-/// `(%push builder x)`, where it is not an instruction. The result is the builder, which may move.
+/// `(%push builder x)`, where it is not an instruction. Returns the builder, which may move.
 pub fn push(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.builder_push(arg(call, 1), arg(call, 2))
 }
@@ -31,23 +31,23 @@ pub fn finish_set(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.builder_set(arg(call, 1))
 }
 
-/// `%apply`: only the VM can call.
+/// Refuses `%apply`: only the VM can call functions.
 pub fn apply(call: &mut Call<'_>) -> Result<Value, Stop> {
     Err(instruction_only(call))
 }
 
-/// `%pmap`: only the VM can call.
+/// Refuses `%pmap`: only the VM can call functions.
 pub fn pmap(call: &mut Call<'_>) -> Result<Value, Stop> {
     Err(instruction_only(call))
 }
 
-/// `%pcalls`: only the VM can call.
+/// Refuses `%pcalls`: only the VM can call functions.
 pub fn pcalls(call: &mut Call<'_>) -> Result<Value, Stop> {
     Err(instruction_only(call))
 }
 
-/// `(reduced x)`: a builder of one item. No other value a program gets hold of is a builder, so
-/// telling it apart costs `reduce` one look at a tag.
+/// `(reduced x)`: returns a builder of one item. Programs can get no other builder, so `reduce` recognises it by
+/// its tag.
 pub fn reduced(call: &mut Call<'_>) -> Result<Value, Stop> {
     let builder = call.heap.new_builder()?;
     call.heap.builder_push(builder, arg(call, 1))
@@ -64,13 +64,13 @@ pub fn unreduced(call: &mut Call<'_>) -> Result<Value, Stop> {
     if !matches!(value, Value::Builder(_)) {
         return Ok(value);
     }
-    // As a set, since taking the items as a vector would use the builder up.
+    // As a set, since taking the items as a vector would use up the builder.
     let held = call.heap.builder_set(value)?;
     let item = match call.heap.unveil(held) {
         Value::Set(set) => call.heap.set_next(set, 0).map_or(Value::Nil, |(item, _)| item),
         _ => Value::Nil,
     };
-    // A set of a veiled member is veiled for it.
+    // A set with a veiled member is veiled itself.
     if matches!(held, Value::Veiled(_)) { call.heap.veil(item) } else { Ok(item) }
 }
 
@@ -86,8 +86,8 @@ pub fn assert_failed(call: &mut Call<'_>) -> Result<Value, Stop> {
     Err(Fault::new(Code::AssertionFailed, message).into())
 }
 
-/// `(%nth coll i)`, `(%nth coll i true)`: what a vector pattern takes apart; maps and sets only if it
-/// has a rest.
+/// `(%nth coll i)`, `(%nth coll i true)`: returns an element for a vector pattern; of maps and sets only if the
+/// pattern has a rest.
 pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     match (arg(call, 1), arg(call, 2)) {
         (Value::Vector(r), Value::Int(i)) => Ok(call.heap.vec_get(r, i as usize).unwrap_or(Value::Nil)),
@@ -101,7 +101,7 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(%drop coll n)`: what `& rest` in a vector pattern gets.
+/// `(%drop coll n)`: returns the value of `& rest` in a vector pattern.
 pub fn drop(call: &mut Call<'_>) -> Result<Value, Stop> {
     check_pattern_source(call)?;
     super::slice::drop_or_nil(call)
@@ -126,7 +126,7 @@ fn not_taken_apart(call: &Call<'_>) -> Stop {
     .into()
 }
 
-/// `(%kwargs args)`: trailing arguments as a map: pairs, a map, or pairs and then a map.
+/// `(%kwargs args)`: returns trailing arguments as a map: pairs, a map, or pairs and then a map.
 pub fn kwargs(call: &mut Call<'_>) -> Result<Value, Stop> {
     let given = arg(call, 1);
     if !matches!(given, Value::Vector(_) | Value::Range(_)) {
@@ -192,8 +192,8 @@ pub fn refuse_text_key(call: &mut Call<'_>) -> Result<Value, Stop> {
     .into())
 }
 
-/// `(%sort-direction comparator)`: false for those that mean the total order, true for those that
-/// mean its reverse, nil for functions that have to be asked.
+/// `(%sort-direction comparator)`: returns false for the total order, true for its reverse, nil for functions that
+/// have to be called.
 pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
     let is = |id: u64, name: &str| lookup(name).is_some_and(|known| u64::from(known.0) == id);
     Ok(match arg(call, 1) {

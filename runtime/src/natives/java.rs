@@ -1,5 +1,5 @@
-//! Static methods of Java's classes that programs reach for: reading numbers, looking at
-//! characters. Text that spells no number is nil, as for `parse-long`.
+//! Natives for static methods of Java's classes that programs expect: parsing numbers, classifying characters. Text
+//! that spells no number is nil, as for `parse-long`.
 
 use super::args::{arg, refuse, whole};
 use super::parse::parse_long;
@@ -41,12 +41,12 @@ fn radix(call: &Call<'_>) -> Result<u32, Stop> {
     })
 }
 
-/// Argument 1 as an integer.
+/// Returns argument 1 as an integer.
 fn integer(call: &Call<'_>) -> Result<BigInt, Stop> {
     call.heap.to_bigint(arg(call, 1)).ok_or_else(|| call.wrong_type(1, "an integer"))
 }
 
-/// An integer as digits of a base. Its price grows with the square of its length, as its time does.
+/// Formats an integer in a base. Its price grows with the square of its length, as its time does.
 fn digits(call: &mut Call<'_>, radix: u32) -> Result<Value, Stop> {
     let n = integer(call)?;
     call.heap.charge_digits(usize::try_from(n.bits() / 64).unwrap_or(usize::MAX));
@@ -84,7 +84,7 @@ pub fn value_of(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &out)
 }
 
-/// The character in argument 1, by its first code point.
+/// Returns the character in argument 1, by its first code point.
 fn character(call: &Call<'_>) -> Result<char, Stop> {
     let found = match arg(call, 1) {
         Value::Str(r) if call.heap.text_len(r) == 1 => call.heap.str(r).chars().next(),
@@ -94,7 +94,7 @@ fn character(call: &Call<'_>) -> Result<char, Stop> {
     found.ok_or_else(|| call.wrong_type(1, "one character"))
 }
 
-/// Questions about a character.
+/// Defines predicates on a character.
 macro_rules! questions {
     ($($name:ident $java:literal $test:expr;)*) => {
         $(

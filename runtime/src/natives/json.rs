@@ -1,5 +1,5 @@
-//! JSON text to values and back. Text that is no JSON is nil, and so is the text of a value that
-//! JSON does not have: both are data, not mistakes of the program.
+//! Natives for JSON text. Text that is not JSON is nil, and so is the text of a value that JSON does not have: both are
+//! data, not mistakes of the program.
 
 use super::args::arg;
 use super::text::finish;
@@ -7,11 +7,11 @@ use crate::json::{JsonReader, ReadOptions, WriteOptions, json_form, parse_json};
 use ptc_bytecode::{Code, lookup};
 use ptc_vm::{Call, Fault, Stop, Value};
 
-/// Bytes of JSON that one unit pays to read: each may open a list.
+/// Bytes of JSON read per unit: each may open a list.
 const READ_BYTES: usize = 2;
 
-/// The text in argument 1, paid for; None for anything else. It is copied, since what is read goes
-/// into the heap it lives in.
+/// Returns the text in argument 1, paid for; None for anything else. It is copied, since the parsed values go into
+/// the same heap.
 fn source(call: &mut Call<'_>) -> Result<Option<String>, Stop> {
     let Value::Str(r) = arg(call, 1) else { return Ok(None) };
     let len = call.heap.str(r).len();
@@ -25,7 +25,7 @@ fn options(call: &Call<'_>, keyword_keys: bool) -> ReadOptions {
     ReadOptions { keyword_keys, limit_bytes, ..ReadOptions::default() }
 }
 
-/// Whether argument `n` asks for keywords as keys: true, or the function `keyword`.
+/// True if argument `n` requests keywords as keys: true, or the function `keyword`.
 fn wants_keywords(call: &Call<'_>, n: usize) -> Result<bool, Stop> {
     match arg(call, n) {
         Value::Nil | Value::False => Ok(false),
@@ -63,7 +63,7 @@ pub fn read_str(call: &mut Call<'_>) -> Result<Value, Stop> {
     for n in (2..=call.args.len()).step_by(2) {
         match arg(call, n) {
             Value::Keyword(r) if call.heap.str(r) == "key-fn" => keyword_keys = wants_keywords(call, n + 1)?,
-            // Others say how numbers and the end of the text are read, which is as it is.
+            // Other options select how numbers and the end of the text are read, which is fixed here.
             Value::Keyword(_) => {}
             _ => return Err(call.wrong_type(n, "an option such as `:key-fn keyword`")),
         }

@@ -1,4 +1,4 @@
-//! Maps: lookup, change, views.
+//! Natives for maps: lookup, change, views.
 
 use super::args::{arg, each, items, refuse, size};
 use ptc_bytecode::Code;
@@ -24,7 +24,7 @@ pub fn assoc(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(coll)
 }
 
-/// Argument `n` as a map; None for nil.
+/// Returns argument `n` as a map; None for nil.
 fn map_or_nil(call: &Call<'_>, n: usize) -> Result<Option<Ref>, Stop> {
     match arg(call, n) {
         Value::Map(map) => Ok(Some(map)),
@@ -67,7 +67,7 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
     if rest.is_empty() {
         return Ok(*first);
     }
-    // A few entries are put into the large map; otherwise the whole is built anew.
+    // A few entries are put into the large map; otherwise the whole is rebuilt.
     if more < kept / 4 {
         call.pay_items(more)?;
         let mut merged = *first;
@@ -81,7 +81,7 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_map_like(base, &all)
 }
 
-/// With one more entry; a map that is veiled for one of its keys stays so.
+/// Adds one entry; a map that is veiled for one of its keys stays so.
 fn put(call: &mut Call<'_>, map: Value, key: Value, value: Value) -> Result<Value, Stop> {
     match map {
         Value::Map(map) => call.heap.map_assoc(map, key, value),
@@ -89,7 +89,7 @@ fn put(call: &mut Call<'_>, map: Value, key: Value, value: Value) -> Result<Valu
     }
 }
 
-/// Keys and values in turn of maps and pairs.
+/// Returns keys and values in turn of maps and pairs.
 fn entries_of(call: &Call<'_>, sources: &[Value]) -> Vec<Value> {
     let mut all = Vec::new();
     for source in sources {
@@ -197,7 +197,7 @@ pub fn find(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Both halves of argument 1, a pair.
+/// Returns both halves of argument 1, a pair.
 fn pair(call: &Call<'_>) -> Result<(Value, Value), Stop> {
     match arg(call, 1) {
         Value::Vector(r) => match (call.heap.vec_len(r), call.heap.vec_get(r, 0), call.heap.vec_get(r, 1)) {
@@ -218,7 +218,7 @@ pub fn val(call: &mut Call<'_>) -> Result<Value, Stop> {
     pair(call).map(|(_, value)| value)
 }
 
-/// One half of every entry of a map, or of every pair of a list; nil when there are none.
+/// Returns one half of every entry of a map, or of every pair of a list; nil if there are none.
 fn halves(call: &mut Call<'_>, half: usize) -> Result<Value, Stop> {
     let all: Vec<Value> = match arg(call, 1) {
         Value::Nil => return Ok(Value::Nil),
@@ -261,7 +261,7 @@ pub fn entries(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Keys and values of a map, or indexes and items of a vector, as pairs; nothing for nil.
+/// Returns keys and values of a map, or indexes and items of a vector, as pairs; nothing for nil.
 pub fn pairs(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         coll @ (Value::Map(_) | Value::Nil) => Ok(coll),
@@ -353,7 +353,7 @@ fn refuse_entry(found: Value) -> Stop {
         .into()
 }
 
-/// Argument 1 if `replace` can look elements up in it.
+/// Returns argument 1 if `replace` can look elements up in it.
 pub fn replacements(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         found @ (Value::Nil | Value::Map(_) | Value::Vector(_) | Value::Range(_)) => Ok(found),
@@ -366,7 +366,7 @@ pub fn replacements(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// A fault for what only an instruction can do.
+/// Makes the fault for operations that only an instruction can do.
 #[cold]
 pub fn instruction_only(call: &Call<'_>) -> Stop {
     refuse(format!("`{}` cannot be called as a value", call.name()))

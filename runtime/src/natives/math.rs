@@ -1,5 +1,4 @@
-//! What `Math/` has beyond the bare names: floats in, floats out, as Java's table of special cases
-//! has it.
+//! Natives of `Math/` beyond the bare names: floats in, floats out, with Java's special cases.
 
 use super::number::number;
 use num_bigint::BigInt;
@@ -8,13 +7,13 @@ use num_traits::Zero;
 use ptc_bytecode::Code;
 use ptc_vm::{Call, Fault, Stop, Value};
 
-/// Argument `n` as a float.
+/// Returns argument `n` as a float.
 pub fn float(call: &Call<'_>, n: usize) -> Result<f64, Stop> {
     let x = number(call, n)?;
     call.heap.to_float(x).ok_or_else(|| call.wrong_type(n, "a number"))
 }
 
-/// Functions of one float.
+/// Defines functions of one float.
 macro_rules! of_one {
     ($($name:ident $f:expr;)*) => {
         $(
@@ -52,7 +51,7 @@ of_one! {
     signum |x| if x == 0.0 || x.is_nan() { x } else { x.signum() };
 }
 
-/// Functions of two floats.
+/// Defines functions of two floats.
 macro_rules! of_two {
     ($($name:ident $f:expr;)*) => {
         $(
@@ -71,7 +70,7 @@ of_two! {
     copy_sign f64::copysign;
 }
 
-/// Both arguments as integers, the second not zero; paid for to be divided.
+/// Returns both arguments as integers, the second not zero; their division is paid for.
 fn integers(call: &Call<'_>) -> Result<(BigInt, BigInt), Stop> {
     let integer = |n| call.heap.to_bigint(call.args[n - 1]).ok_or_else(|| call.wrong_type(n, "an integer"));
     let (a, b) = (integer(1)?, integer(2)?);

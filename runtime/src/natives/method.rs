@@ -1,5 +1,5 @@
-//! Methods of strings, `(.method s …)`, as Java has them: -1 for "not found", a fault for a bad
-//! receiver or index. Positions count graphemes. A few also take collections, as Java's do.
+//! Methods of strings, `(.method s …)`, as in Java: -1 for "not found", a fault for a bad receiver or index. Positions
+//! count graphemes. A few also take collections, as Java's do.
 
 use super::args::{arg, each, growing_room, text, whole};
 use super::regex::{replace_in, split_by_text};
@@ -69,7 +69,7 @@ pub fn substring(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_substr(r, from, to)
 }
 
-/// Where argument 2 is among the elements of argument 1, the last of them if wanted.
+/// Returns the index of argument 2 among the elements of argument 1, of the last one if `last` is true.
 fn element_at(call: &mut Call<'_>, last: bool) -> Result<Value, Stop> {
     let wanted = arg(call, 2);
     let mut work = call.budget.work();
@@ -148,7 +148,7 @@ pub fn equals(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (a, b) = (arg(call, 1), arg(call, 2));
     match (a, b) {
         (Value::Nil, _) => Err(call.wrong_type(1, "a value")),
-        // Java's 1 and 1.0 are of different classes.
+        // Java's 1 and 1.0 have different classes.
         (Value::Float(_), Value::Int(_) | Value::Big(_))
         | (Value::Int(_) | Value::Big(_), Value::Float(_)) => Ok(Value::False),
         _ => super::compare::eq(call),
@@ -174,7 +174,7 @@ pub fn compare_to_ignore_case(call: &mut Call<'_>) -> Result<Value, Stop> {
     }))
 }
 
-/// Checks that argument 1 is a string before a function that would take more.
+/// Checks that argument 1 is a string, before a function that accepts more.
 fn on_text(call: &mut Call<'_>, f: fn(&mut Call<'_>) -> Result<Value, Stop>) -> Result<Value, Stop> {
     text(call, 1)?;
     f(call)
@@ -214,7 +214,7 @@ pub fn repeat(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_str(&out)
 }
 
-/// `(.replace s match replacement)`: of all places, as text.
+/// `(.replace s match replacement)`: replaces all matches, as text.
 pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (r, part, by) = (text(call, 1)?, text(call, 2)?, text(call, 3)?);
     let (text, part, by) = (call.heap.str(r), call.heap.str(part), call.heap.str(by));

@@ -1,11 +1,11 @@
-//! Arithmetic over any number of arguments, on top of what the instructions do with two.
+//! Natives for arithmetic over any number of arguments, on top of the instructions for two.
 
 use super::args::arg;
 use ptc_vm::{Call, Heap, Stop, Value, not_a_number};
 
 type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
 
-/// Folds from the left. A single argument is combined with `unit`, which also checks it.
+/// Folds the arguments from the left. A single argument is combined with `unit`, which also checks it.
 fn fold(call: &mut Call<'_>, unit: Value, op: Binary) -> Result<Value, Stop> {
     match call.args {
         [] => Ok(unit),
@@ -57,7 +57,7 @@ fn step(call: &mut Call<'_>, by: i64) -> Result<Value, Stop> {
     ptc_vm::add(call.heap, x, Value::Int(by))
 }
 
-/// Argument `n` if it is a number.
+/// Returns argument `n` if it is a number.
 pub fn number(call: &Call<'_>, n: usize) -> Result<Value, Stop> {
     let x = arg(call, n);
     if x.is_number() { Ok(x) } else { Err(not_a_number(call.name(), n, x)) }
@@ -98,7 +98,7 @@ pub fn min(call: &mut Call<'_>) -> Result<Value, Stop> {
     extreme(call, |heap, best, x| heap.less_eq(x, best))
 }
 
-/// Of equal numbers the last is taken; NaN wins over all.
+/// Returns the best argument: of equal numbers the last, and NaN over all.
 fn extreme(call: &mut Call<'_>, better: fn(&Heap, Value, Value) -> bool) -> Result<Value, Stop> {
     let mut best = call.args[0];
     if call.args.len() == 1 {

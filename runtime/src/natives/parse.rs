@@ -1,9 +1,9 @@
-//! Numbers and booleans from text. What cannot be read is nil: it is data.
+//! Natives that parse numbers and booleans. Text that cannot be parsed is nil: it is data.
 
 use super::args::arg;
 use ptc_vm::{Call, Stop, Value};
 
-/// Longer texts spell no number worth reading.
+/// Maximum length of a number in bytes.
 const LONGEST: usize = 400;
 
 fn short_text<'a>(call: &'a Call<'_>) -> Option<&'a str> {
@@ -24,7 +24,7 @@ pub fn parse_double(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(short_text(call).and_then(read_double).map_or(Value::Nil, Value::float))
 }
 
-/// A float as Java reads it: blanks around it, `.5`, `1.`, `Infinity` and a final `d` or `f` are fine.
+/// Parses a float as Java does: surrounding blanks, `.5`, `1.`, `Infinity` and a final `d` or `f` are fine.
 pub fn read_double(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c <= ' ');
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -35,7 +35,7 @@ pub fn read_double(text: &str) -> Option<f64> {
         _ => {}
     }
     let digits = digits.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(digits);
-    // Rust would read "inf" and "nan" as well.
+    // Rust would also accept "inf" and "nan".
     let plain = digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !plain || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
@@ -60,7 +60,7 @@ pub fn parse_uuid(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// True for 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(i, byte)| match i {

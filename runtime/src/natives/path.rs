@@ -1,12 +1,12 @@
-//! Lookup and change along a path of keys.
+//! Natives for lookup and change along a path of keys.
 
 use super::args::{arg, items};
 use ptc_vm::{Call, Fault, Heap, Stop, Value};
 
-/// The value at `key`, told apart from a nil that is there.
+/// Looks up the value at `key`; None if it is absent, in contrast to a nil value.
 pub fn lookup(heap: &mut Heap, coll: Value, key: Value) -> Result<Option<Value>, Stop> {
     match (coll, key) {
-        // A value that is found behind a veil stays there.
+        // A value found behind a veil stays veiled.
         (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
             match lookup(heap, heap.unveil(coll), heap.unveil(key))? {
                 Some(found) => heap.veil(found).map(Some),
@@ -27,7 +27,7 @@ pub fn lookup(heap: &mut Heap, coll: Value, key: Value) -> Result<Option<Value>,
     }
 }
 
-/// Argument 2 as the keys of a path.
+/// Returns argument 2 as the keys of a path.
 fn path(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
     match arg(call, 2) {
         Value::Nil | Value::Vector(_) | Value::Range(_) => items(call, 2),
@@ -78,7 +78,7 @@ pub fn assoc_in(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(value)
 }
 
-/// `assoc` that writes to the key a flexible lookup finds.
+/// Works like `assoc`, but writes to the key that a flexible lookup finds.
 pub fn put(call: &mut Call<'_>) -> Result<Value, Stop> {
     put_at(call, arg(call, 1), arg(call, 2), arg(call, 3))
 }

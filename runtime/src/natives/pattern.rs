@@ -1,5 +1,5 @@
-//! Compiled patterns: a linear engine where it can take the pattern, else one that tries one way after the other. Both
-//! count their steps, and compiling is priced by the size of the pattern with its repetitions written out.
+//! Compiled patterns: a linear engine if it supports the pattern, else a backtracking one. Both count their steps, and
+//! compiling is priced by the size of the pattern with its repetitions written out.
 
 mod linear;
 mod machine;
@@ -25,7 +25,7 @@ use size::Size;
 use std::sync::Arc;
 use store::Held;
 
-/// Longer patterns are refused, in bytes.
+/// Maximum length of a pattern in bytes.
 const LONGEST: usize = 4096;
 
 /// The price of compiling a pattern.
@@ -35,21 +35,21 @@ pub struct Price {
     reading: usize,
     /// Fuel for building its engine.
     building: usize,
-    /// Memory the engine may take, about.
+    /// Approximate maximum memory of the engine in bytes.
     bytes: usize,
 }
 
-/// What a program does with a pattern, which decides on its share of the price.
+/// The use a program makes of a pattern, which determines its share of the price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It makes the pattern: `re-pattern`.
+    /// Makes the pattern: `re-pattern`.
     Make,
-    /// It searches with it.
+    /// Searches with the pattern.
     Use,
 }
 
-/// Uses of a pattern that together pay for compiling it once. Engines are kept, so most uses compile nothing; but one
-/// that has to must not be free.
+/// Number of uses of a pattern that together pay for compiling it once. Engines are cached, so most uses compile
+/// nothing; but a use that compiles must not be free.
 const USES: usize = 8;
 
 impl Purpose {
@@ -61,19 +61,19 @@ impl Purpose {
     }
 }
 
-/// Fuel for reading a pattern, besides that for its bytes.
+/// Fuel for reading a pattern, without its bytes.
 const READ: usize = 128;
 
 /// Fuel for reading one byte of it.
 const READ_BYTE: usize = 16;
 
-/// Fuel for a class that is looked up in the tables of Unicode.
+/// Fuel for a class from the tables of Unicode.
 const READ_UNICODE: usize = 2_500;
 
-/// Fuel for a class whose other cases are looked for.
+/// Fuel for a class that ignores case.
 const READ_CASES: usize = 3_000;
 
-/// Fuel for building an engine, besides that for its states.
+/// Fuel for building an engine, without its states.
 const BUILD: usize = 1200;
 
 /// Fuel for one state.
@@ -85,20 +85,20 @@ const BUILD_GROUPS: usize = 400;
 /// Fuel for one instruction of the second engine.
 const BUILD_STEP: usize = 8;
 
-/// Bytes that one state takes.
+/// Memory of one state in bytes.
 const STATE_BYTES: usize = 160;
 
-/// Bytes that one instruction takes.
+/// Memory of one instruction in bytes.
 const STEP_BYTES: usize = 64;
 
-/// Bytes that any engine takes.
+/// Minimum memory of an engine in bytes.
 const ENGINE_BYTES: usize = 1 << 12;
 
-/// The fuel for reading a pattern. It is known before anything of it is read: so `\p{L}` counts wherever it stands.
+/// Computes the fuel for reading a pattern, before any of it is read: so `\p{L}` counts wherever it appears.
 fn reading_price(source: &str) -> usize {
     let bytes = source.as_bytes();
     let unicode = bytes.windows(2).filter(|pair| matches!(pair, [b'\\', b'p' | b'P'])).count();
-    // A flag `i` may stand in any `(?…)` and holds for what follows.
+    // A flag `i` may be in any `(?…)` and holds for the rest.
     let has_flags = source.split("(?").skip(1).any(|group| {
         group.bytes().take_while(|byte| byte.is_ascii_alphabetic() || *byte == b'-').any(|byte| byte == b'i')
     });
@@ -120,17 +120,17 @@ pub struct Engine {
 
 #[derive(Debug)]
 enum Kind {
-    /// For patterns that are hardly patterns.
+    /// Scan for patterns that are plain text or a class.
     Scan(Scan),
-    /// Linear in the text.
+    /// Linear engine.
     Linear(Box<Linear>),
-    /// With lookaround or backreferences.
+    /// Backtracking engine, for lookaround or backreferences.
     Stepwise(Program),
 }
 
 impl Engine {
-    /// The engine for a pattern, which must match the `whole` text or a part of it. It costs the same whether it was
-    /// compiled before or not.
+    /// Returns the engine for a pattern, which must match the `whole` text or a part of it. It costs the same
+    /// whether it was compiled before or not.
     pub fn of(
         source: &str,
         whole: bool,
@@ -160,7 +160,7 @@ impl Engine {
                 Ok(engine)
             }
             Err(Refused::Words(problem)) => {
-                // A bad pattern is not kept, so each use reads it anew.
+                // A bad pattern is not cached, so each use reads it anew.
                 meter.pay(reading - purpose.share(reading))?;
                 Err(Refused::Words(problem))
             }
@@ -168,7 +168,7 @@ impl Engine {
         }
     }
 
-    /// Compiles a pattern. `pay` takes fuel and memory, before anything is built.
+    /// Compiles a pattern. `pay` charges fuel and memory, before anything is built.
     fn compile(
         source: &str,
         whole: bool,
@@ -182,7 +182,7 @@ impl Engine {
             Ok(hir) => hir,
             Err(problem) => {
                 let problem = bad_pattern(&problem.to_string());
-                // Only the parser of the other engine is used: it takes fuel for no step and has no bound in memory.
+                // Only the parser of the other engine is used: its matcher pays no fuel and its memory is unbounded.
                 let Ok(tree) = Expr::parse_tree(&spell(false)) else { return Err(problem) };
                 let steps = size::steps(&tree.expr)?;
                 let price = pay(BUILD_STEP * steps, STEP_BYTES * steps)?;
@@ -206,7 +206,7 @@ impl Engine {
         Ok(Engine { kind: Kind::Linear(Box::new(linear)), price, _held: held })
     }
 
-    /// The number of groups, the whole match included.
+    /// Returns the number of groups, the whole match included.
     pub fn groups(&self) -> usize {
         match &self.kind {
             Kind::Scan(_) => 1,
@@ -215,7 +215,7 @@ impl Engine {
         }
     }
 
-    /// A searcher for this pattern.
+    /// Returns a searcher for this pattern.
     pub fn searcher(&self) -> Searcher<'_> {
         match &self.kind {
             Kind::Scan(scan) => Searcher::Scan(scan),
@@ -231,10 +231,10 @@ const SCAN: usize = 4 * TICKS;
 /// Ticks for each byte that is scanned.
 const SCAN_BYTE: usize = 2;
 
-/// Matches looked for before they are paid for.
+/// Maximum matches searched before they are paid for.
 const AT_ONCE: usize = 1024;
 
-/// Searches with one pattern, one after the other.
+/// Searcher with one pattern, for several searches.
 #[derive(Debug)]
 pub enum Searcher<'e> {
     Scan(&'e Scan),
@@ -243,7 +243,7 @@ pub enum Searcher<'e> {
 }
 
 impl Searcher<'_> {
-    /// Where the first match from byte `at` on is.
+    /// Returns the place of the first match from byte `at` on.
     pub fn find(
         &mut self,
         meter: &mut Meter<'_>,
@@ -264,7 +264,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// The first match from byte `at` on: its place and those of its groups.
+    /// Returns the place of the first match from byte `at` on, and those of its groups.
     pub fn groups(
         &mut self,
         meter: &mut Meter<'_>,
@@ -278,7 +278,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Adds many matches at once, if that is simple: gives true if it did, up to `most`.
+    /// Adds many matches at once, up to `most`, if the pattern is simple; returns whether it did.
     pub fn find_all(
         &mut self,
         meter: &mut Meter<'_>,
@@ -287,7 +287,7 @@ impl Searcher<'_> {
         found: &mut Vec<(usize, usize)>,
     ) -> Result<bool, Refused> {
         let Searcher::Scan(scan) = self else { return Ok(false) };
-        // A word has some eight letters; what is not needed costs nothing.
+        // A word has some eight letters; unused capacity costs nothing.
         found.reserve(most.min(text.len() / 8).min(1 << 16));
         let mut at = Some(0);
         while let Some(from) = at
@@ -303,7 +303,7 @@ impl Searcher<'_> {
     }
 }
 
-/// Spells the classes that are ASCII here and Unicode in the engines.
+/// Spells out the classes that are ASCII here and Unicode in the engines.
 fn ascii_classes(source: &str, is_linear: bool) -> String {
     let mut out = String::with_capacity(source.len());
     let mut chars = source.chars();

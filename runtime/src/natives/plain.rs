@@ -1,12 +1,11 @@
-//! Loops of functions that take functions, for when the function is a keyword or a builtin: no code of the
-//! program is run by them, so they can be Rust. Each gives nil where that is not so, and the core library,
-//! which asked, runs its own loop.
+//! Loops of higher-order functions for a keyword or a builtin as the function: they run no code of the program, so they
+//! can be Rust. For other functions they return nil, and the calling core library runs its own loop.
 
 use super::args::arg;
 use ptc_bytecode::{BuiltinId, Effect};
 use ptc_vm::{Call, NativeFn, Ref, Stop, StopKind, Value};
 
-/// `(%each f coll)`: what `f` gives for each element.
+/// `(%each f coll)`: returns the results of `f` for each element.
 pub fn each(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Some((f, items)) = parts(call) else { return Ok(Value::Nil) };
     let mut out = Vec::with_capacity(items.room(call)?);
@@ -20,13 +19,13 @@ pub fn each(call: &mut Call<'_>) -> Result<Value, Stop> {
     or_leave(done, || call.heap.new_vec(&out))
 }
 
-/// The field of each row.
+/// Returns the field of each row.
 fn column(call: &mut Call<'_>, rows: Ref, key: Value, mut out: Vec<Value>) -> Result<Value, Stop> {
     call.pay_items(call.heap.vec_len(rows) * 2)?;
     let rows = call.heap.vec_items(rows);
     while out.len() < rows.len() {
         call.heap.known_fields(&rows[out.len()..], key, &mut out);
-        // Finds any value's field, and remembers where records of this shape have it.
+        // Handles any value, and remembers the position of the field in records of this shape.
         if let Some(row) = rows.get(out.len()) {
             out.push(ptc_vm::get(call.heap, *row, key)?);
         }
@@ -34,7 +33,7 @@ fn column(call: &mut Call<'_>, rows: Ref, key: Value, mut out: Vec<Value>) -> Re
     call.heap.new_vec(&out)
 }
 
-/// `(%each-where f coll wanted)`: the elements for which the truth of `f` is `wanted`.
+/// `(%each-where f coll wanted)`: returns the elements for which the truth of `f` is `wanted`.
 pub fn each_where(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Some((f, items)) = parts(call) else { return Ok(Value::Nil) };
     let wanted = arg(call, 3).truthy();
@@ -49,7 +48,7 @@ pub fn each_where(call: &mut Call<'_>) -> Result<Value, Stop> {
     or_leave(done, || call.heap.new_vec(&out))
 }
 
-/// `(%fold f coll)`, `(%fold f init coll)`: `reduce` of numbers with `+`, `*`, `min`, `max`. What does not stay a
+/// `(%fold f coll)`, `(%fold f init coll)`: `reduce` of numbers with `+`, `*`, `min`, `max`. A result that is no
 /// plain number is left to the core library: large integers make garbage that only it can have collected.
 pub fn fold(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Builtin(id) = arg(call, 1) else { return Ok(Value::Nil) };
@@ -87,8 +86,8 @@ fn binary(call: &mut Call<'_>, body: NativeFn, a: Value, b: Value) -> Result<Val
     body(&mut Call { id: *id, args: &[a, b], heap, budget, output })
 }
 
-/// The value, or nil if a loop met what only the core library can do. That includes failing: from where its
-/// loop stands, more can be said.
+/// Returns the value, or nil if a loop met a case for the core library. That includes faults, which are described
+/// better from its loop.
 fn or_leave(done: Result<(), Stop>, value: impl FnOnce() -> Result<Value, Stop>) -> Result<Value, Stop> {
     match done {
         Ok(()) => value(),
@@ -100,7 +99,7 @@ fn or_leave(done: Result<(), Stop>, value: impl FnOnce() -> Result<Value, Stop>)
     }
 }
 
-/// Function and collection of a call, if both are plain.
+/// Returns function and collection of a call, if both are plain.
 fn parts(call: &Call<'_>) -> Option<(Plain, Items)> {
     Some((Plain::from(arg(call, 1))?, Items::of(call, 2)?))
 }
@@ -118,7 +117,7 @@ impl Plain {
             Value::Builtin(id) => {
                 let id = BuiltinId(id as u32);
                 let row = id.row().filter(|row| row.takes(1) && row.effect == Effect::Pure)?;
-                // What serves the core library may write, or look at the machine.
+                // Natives of the core library may write, or inspect the machine.
                 let body = super::native(id).filter(|_| !row.name.starts_with('%'))?;
                 Some(Plain::Native(id, body))
             }
@@ -140,11 +139,11 @@ impl Plain {
     }
 }
 
-/// A vector or a range: a collection whose elements are at hand.
+/// A vector or a range, whose elements are directly accessible.
 #[derive(Clone, Copy)]
 struct Items(Value);
 
-/// So many elements are paid for at a time: the clock is looked at in between.
+/// Number of elements paid for at a time; the clock is checked in between.
 const CHUNK: usize = 256;
 
 impl Items {
@@ -153,7 +152,7 @@ impl Items {
         matches!(coll, Value::Vector(_) | Value::Range(_)).then_some(Items(coll))
     }
 
-    /// Their number, if as many results would fit.
+    /// Returns the number of elements, if as many results would fit.
     fn room(self, call: &Call<'_>) -> Result<usize, Stop> {
         let len = call.heap.seq_len(self.0);
         call.heap.room(len.saturating_add(1), 0)?;

@@ -1,10 +1,10 @@
-//! Questions about one value. None of them faults.
+//! Natives that test one value. None of them faults.
 
 use super::args::arg;
 use num_integer::Integer;
 use ptc_vm::{Call, Stop, Value};
 
-/// Predicates that look at nothing but the value itself.
+/// Defines predicates that depend on the value alone.
 macro_rules! predicates {
     ($($(#[doc = $doc:literal])* $name:ident |$x:ident| $test:expr;)*) => {
         $($(#[doc = $doc])*
@@ -89,7 +89,7 @@ pub fn any_p(_call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::True)
 }
 
-/// Whether it is of a kind this language does not have.
+/// Returns false, for kinds of values this language does not have.
 pub fn never_p(_call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::False)
 }
@@ -98,7 +98,7 @@ fn is_fn(x: Value) -> bool {
     matches!(x, Value::Closure(_) | Value::Builtin(_) | Value::Tool(_))
 }
 
-/// Whether argument 1 is a number with this sign: -1, 0 or 1. NaN has none.
+/// True if argument 1 is a number with this sign: -1, 0 or 1. NaN has none.
 fn has_sign(call: &Call<'_>, sign: i32) -> bool {
     let (x, zero) = (arg(call, 1), Value::Int(0));
     match sign {
@@ -142,7 +142,7 @@ pub fn neg_int_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::bool(is_int(call) && has_sign(call, -1)))
 }
 
-/// Whether argument 1 is whole and, if so, even.
+/// Returns true for an even and false for an odd argument 1; None unless it is whole.
 fn evenness(call: &Call<'_>) -> Option<bool> {
     match arg(call, 1) {
         Value::Int(n) => Some(n & 1 == 0),
@@ -164,7 +164,7 @@ pub fn odd_p(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(char? x)`
 pub fn char_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    // A grapheme of more bytes than this is no character anybody typed; the bound keeps it cheap.
+    // A grapheme of more bytes than this was not typed by a person; the bound keeps the test cheap.
     const LONGEST: usize = 256;
     Ok(Value::bool(match arg(call, 1) {
         Value::Str(r) => call.heap.str(r).len() <= LONGEST && call.heap.text_len(r) == 1,

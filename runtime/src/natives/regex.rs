@@ -1,4 +1,4 @@
-//! Regexes.
+//! Natives for regular expressions.
 
 use super::args::{arg, growing_room, refuse, text, whole};
 use super::pattern::{Engine, Meter, Purpose, Refused, Searcher, Span};
@@ -7,7 +7,7 @@ use super::text::finish;
 use ptc_vm::{Call, Ref, Stop, TextKind, Value};
 use std::sync::Arc;
 
-/// Argument `n` as a compiled pattern.
+/// Returns argument `n` as a compiled pattern.
 fn pattern(call: &mut Call<'_>, n: usize, whole: bool) -> Result<Arc<Engine>, Stop> {
     match arg(call, n) {
         Value::Regex(r) => compile(call, r, whole, Purpose::Use),
@@ -28,7 +28,7 @@ fn stop(name: &str, refused: Refused) -> Stop {
     }
 }
 
-/// All matches of a pattern in a text, each with its groups; at most `most`.
+/// Returns the matches of a pattern in a text, each with its groups; at most `most`.
 fn matches(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<Vec<Vec<Span>>, Stop> {
     let mut found = Vec::new();
     each_match(call, engine, r, most, |searcher, meter, text, at| {
@@ -41,7 +41,7 @@ fn matches(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<
     Ok(found)
 }
 
-/// Where all matches of a pattern in a text are; at most `most`.
+/// Returns the places of the matches of a pattern in a text; at most `most`.
 fn places(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<Vec<(usize, usize)>, Stop> {
     let mut found = Vec::new();
     let name = call.name();
@@ -59,8 +59,8 @@ fn places(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<V
     Ok(found)
 }
 
-/// Calls `find` with a text and where to go on until it finds nothing more. It gives the place of a match
-/// and the number of its parts.
+/// Calls `find` with a text and the place to continue at until it finds nothing more. `find` returns the place of a
+/// match and the number of its parts.
 fn each_match(
     call: &mut Call<'_>,
     engine: &Engine,
@@ -81,7 +81,7 @@ fn each_match(
     for _ in 0..most {
         let next = find(&mut searcher, &mut meter, text, at).map_err(|refused| stop(name, refused))?;
         let Some(((from, to), parts)) = next else { break };
-        // After an empty match the search goes on behind the next character.
+        // After an empty match the search continues behind the next character.
         at = if to > from { to } else { to + text[to..].chars().next().map_or(1, char::len_utf8) };
         cells += 4 * parts;
         growing_room(meter.heap, cells, 0)?;
@@ -92,8 +92,7 @@ fn each_match(
     meter.settle().map_err(|refused| stop(name, refused))
 }
 
-/// A match as a value: a string, or a vector of the whole and the groups, nil for those that took
-/// no part.
+/// Makes a value of a match: a string, or a vector of the whole and the groups, nil for those that took no part.
 fn match_value(call: &mut Call<'_>, r: Ref, spans: &[Span]) -> Result<Value, Stop> {
     let mut parts = Vec::with_capacity(spans.len());
     for span in spans {
@@ -159,7 +158,7 @@ pub fn re_split(call: &mut Call<'_>) -> Result<Value, Stop> {
     split_with(call, r, &engine, 0)
 }
 
-/// The pieces of a text between matches: `split`.
+/// Splits a text at matches, for `split`.
 pub fn split_by(call: &mut Call<'_>, r: Ref, pattern: Ref, limit: i64) -> Result<Value, Stop> {
     let engine = compile(call, pattern, false, Purpose::Use)?;
     split_with(call, r, &engine, limit)
@@ -186,11 +185,11 @@ fn split_with(call: &mut Call<'_>, r: Ref, engine: &Engine, limit: i64) -> Resul
     pieces(call, r, cuts, limit)
 }
 
-/// A text with matches replaced by argument 3, in which `$1` is a group and `\` quotes.
+/// Replaces matches in a text by argument 3, in which `$1` is a group and `\` quotes.
 pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Result<Value, Stop> {
     let engine = compile(call, pattern, false, Purpose::Use)?;
     let by = text(call, 3)?;
-    // Each byte may be a part of its own.
+    // Each byte may be a separate part.
     call.pay_items(call.heap.str(by).len())?;
     growing_room(call.heap, 2 * call.heap.str(by).len(), 0)?;
     let found = matches(call, &engine, r, most)?;
@@ -201,7 +200,7 @@ pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Res
     for spans in &found {
         let Some(Some((from, to))) = spans.first() else { continue };
         let filled = || parts.iter().map(|part| part.fill(source, spans));
-        // Looked at twice: a text that does not fit is never begun.
+        // Computed twice, so that a text that does not fit is never begun.
         call.budget.pay_items(2 * parts.len())?;
         let len = filled().fold(from - begin, |sum: usize, text| sum.saturating_add(text.len()));
         growing_room(call.heap, 1, out.len().saturating_add(len))?;
@@ -216,7 +215,7 @@ pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Res
     finish(call, &out)
 }
 
-/// Argument `n` as a pattern, which may be text: the methods of strings take theirs so.
+/// Returns argument `n` as a pattern, which may be text, as for methods of strings.
 fn pattern_text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
     match arg(call, n) {
         Value::Regex(r) => Ok(r),
@@ -224,7 +223,7 @@ fn pattern_text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
     }
 }
 
-/// `(.replaceAll s pattern replacement)`, up to `most` matches.
+/// `(.replaceAll s pattern replacement)`: replaces up to `most` matches.
 pub fn replace_in(call: &mut Call<'_>, most: usize) -> Result<Value, Stop> {
     let (r, pattern) = (text(call, 1)?, pattern_text(call, 2)?);
     replace_by(call, r, pattern, most)
@@ -252,7 +251,7 @@ enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The text it stands for in a match of `source`.
+    /// Returns the text of this part for a match of `source`.
     fn fill(&self, source: &'a str, groups: &[Span]) -> &'a str {
         match self {
             Part::Text(text) => text,
@@ -264,16 +263,16 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The parts of a replacement for a pattern with so many groups, the whole match included.
+/// Parses a replacement for a pattern with `groups` groups, the whole match included.
 fn replacement(by: &str, groups: usize) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
-    // Where the text begins that is not yet a part.
+    // Start of the text that is not yet in a part.
     let mut begin = 0;
     let mut chars = by.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         if c == '\\' {
             parts.push(Part::Text(&by[begin..at]));
-            // What is quoted is text, whatever it is.
+            // Quoted characters are always text.
             begin = at + 1;
             chars.next();
         } else if c == '$'
@@ -281,7 +280,7 @@ fn replacement(by: &str, groups: usize) -> Vec<Part<'_>> {
         {
             parts.push(Part::Text(&by[begin..at]));
             chars.next();
-            // More digits belong to it as long as there is such a group.
+            // Further digits belong to it as long as there is such a group.
             while let Some(digit) = chars.peek().and_then(|(_, c)| c.to_digit(10)) {
                 let longer = group.saturating_mul(10).saturating_add(digit);
                 if longer as usize >= groups {
@@ -299,8 +298,8 @@ fn replacement(by: &str, groups: usize) -> Vec<Part<'_>> {
     parts
 }
 
-/// `(%match-parts s match most)`: the text between matches and the matches in turn, beginning and
-/// ending with text; for replacement by a function.
+/// `(%match-parts s match most)`: returns the text between matches and the matches in turn, beginning and ending
+/// with text, for replacement by a function.
 pub fn match_parts(call: &mut Call<'_>) -> Result<Value, Stop> {
     let r = text(call, 1)?;
     let most = usize::try_from(whole(call, 3)?).unwrap_or(usize::MAX);

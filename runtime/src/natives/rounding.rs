@@ -1,4 +1,4 @@
-//! Rounding, roots and powers, and conversion between kinds of numbers.
+//! Natives for rounding, roots and powers, and conversion between kinds of numbers.
 
 use super::args::{arg, refuse};
 use super::number::number;
@@ -7,7 +7,7 @@ use num_traits::FromPrimitive;
 use ptc_bytecode::Code;
 use ptc_vm::{Call, Fault, Stop, Value};
 
-/// A float made whole by `round`, as an integer of any size. Infinities and NaN stay as they are.
+/// Rounds a float to an integer of any size. Infinities and NaN stay as they are.
 fn to_integer(call: &mut Call<'_>, round: fn(f64) -> f64) -> Result<Value, Stop> {
     match number(call, 1)? {
         Value::Float(x) if x.get().is_finite() => integer_of(call, round(x.get())),
@@ -59,7 +59,7 @@ pub fn sqrt(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(pow x y)`
 pub fn pow(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (x, y) = (float(call, 1)?, float(call, 2)?);
-    // Two answers differ from IEEE in the table this follows.
+    // Two results differ from IEEE in the table this follows.
     let power = if y == 0.0 {
         1.0
     } else if y.is_nan() || (x.abs() == 1.0 && y.is_infinite()) {

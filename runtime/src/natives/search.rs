@@ -1,4 +1,4 @@
-//! Where strings occur in strings, and putting others in their place.
+//! Natives that find and replace strings in strings.
 
 use super::args::{arg, text, whole};
 use super::string::{byte_at, grapheme_at, pay_text};
@@ -53,7 +53,7 @@ pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
         _ => return Err(call.wrong_type(2, "a string or a regex")),
     };
     let by = text(call, 3)?;
-    // A search begins with a look at what is searched for, and there are two.
+    // A search begins by reading the pattern, and there are two searches.
     call.pay_items(call.heap.str(part).len() / 4)?;
     let (text, part, by) = (call.heap.str(r), call.heap.str(part), call.heap.str(by));
     let matches = text.matches(part).take(most).count();

@@ -1,4 +1,4 @@
-//! Access to elements, and the constructors of vectors.
+//! Natives for access to elements, and the constructors of vectors.
 
 use super::args::{arg, indexed, size, whole};
 use ptc_vm::{Call, Stop, Value};
@@ -15,7 +15,7 @@ pub fn first(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.first(arg(call, 1))
 }
 
-/// Element `i` of any collection, or nil.
+/// Returns element `i` of any collection, or nil.
 pub fn element(call: &mut Call<'_>, n: usize, i: usize) -> Result<Value, Stop> {
     let coll = arg(call, n);
     match coll {
@@ -23,7 +23,7 @@ pub fn element(call: &mut Call<'_>, n: usize, i: usize) -> Result<Value, Stop> {
             call.pay_items(i.min(size(call, n)?))?;
             let mut cursor = 0;
             for left in (0..=i).rev() {
-                // Pairs are made for skipped entries too; destructuring asks for the first few.
+                // Pairs are made for skipped entries too; destructuring needs only the first few.
                 match call.heap.iter_next(coll, cursor)? {
                     Some((item, _)) if left == 0 => return Ok(item),
                     Some((_, next)) => cursor = next,
@@ -55,7 +55,7 @@ pub fn last(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Elements `from..to` of argument `n`; short parts of long vectors are copied, and paid for.
+/// Returns elements `from..to` of argument `n`; short parts of long vectors are copied, and paid for.
 pub fn part(call: &mut Call<'_>, n: usize, from: usize, to: usize) -> Result<Value, Stop> {
     let len = size(call, n)?;
     let to = to.min(len);
@@ -67,7 +67,7 @@ pub fn part(call: &mut Call<'_>, n: usize, from: usize, to: usize) -> Result<Val
     call.heap.slice(coll, from, to)
 }
 
-/// The same, nil when there are none.
+/// Returns elements `from..to` of argument `n`, nil if there are none.
 pub fn part_or_nil(call: &mut Call<'_>, n: usize, from: usize, to: usize) -> Result<Value, Stop> {
     if from >= size(call, n)?.min(to) { Ok(Value::Nil) } else { part(call, n, from, to) }
 }
@@ -126,7 +126,7 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Whether argument 1 is nil; faults unless it is that or a vector.
+/// True if argument 1 is nil; faults unless it is nil or a vector.
 fn is_nil_or_vector(call: &Call<'_>) -> Result<bool, Stop> {
     match arg(call, 1) {
         Value::Nil => Ok(true),
@@ -214,7 +214,7 @@ pub fn vector(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn vec(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         Value::Nil => Ok(call.heap.empty_vec()),
-        // Not yet written down is as good: nothing tells a range from a vector.
+        // A range needs no copy: programs cannot tell it from a vector.
         _ => indexed(call, 1),
     }
 }

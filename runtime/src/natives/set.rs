@@ -1,4 +1,4 @@
-//! Sets.
+//! Natives for sets.
 
 use super::args::{arg, items};
 use ptc_bytecode::Code;
@@ -19,7 +19,7 @@ pub fn set(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_set(&members)
 }
 
-/// Argument `n` as a set; None for nil.
+/// Returns argument `n` as a set; None for nil.
 fn set_or_nil(call: &Call<'_>, n: usize) -> Result<Option<Ref>, Stop> {
     match arg(call, n) {
         Value::Set(set) => Ok(Some(set)),
@@ -68,11 +68,11 @@ fn add_all(call: &mut Call<'_>, set: Ref, more: &[Value]) -> Result<Value, Stop>
     call.heap.new_set_like(set, &all)
 }
 
-/// Elements of further sets that `union` gathers before it adds them: sets that are shared can be many times what the
-/// program's memory holds.
+/// Maximum elements of further sets that `union` gathers before it adds them: shared sets can be many times as
+/// large as the program's memory.
 const AT_ONCE: usize = 1 << 16;
 
-/// Units for looking one element up in a large set, most of which is not in the processor's cache.
+/// Units for looking up one element in a large set, most of which is not in the processor's cache.
 const LOOKUP_UNITS: usize = 2;
 
 /// `(union s …)`
@@ -105,7 +105,7 @@ pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Members of the first set for which `keep` holds against all others.
+/// Returns the members of the first set that are, or are not, in the others.
 fn choose(call: &mut Call<'_>, keep_if_in_others: bool) -> Result<Value, Stop> {
     let mut others = Vec::new();
     for n in 2..=call.args.len() {
@@ -120,7 +120,7 @@ fn choose(call: &mut Call<'_>, keep_if_in_others: bool) -> Result<Value, Stop> {
     if others.is_empty() {
         return Ok(Value::Set(set));
     }
-    // Each is looked up, and most are read and kept as well.
+    // Each member is looked up, and most are read and kept as well.
     call.pay_items(len_of(call, first).saturating_mul(others.len()).saturating_mul(2 * LOOKUP_UNITS))?;
     let mut kept = call.heap.set_items(set);
     let len = kept.len();

@@ -1,4 +1,4 @@
-//! Parts of sequences: prefixes, suffixes, chunks.
+//! Natives for parts of sequences: prefixes, suffixes, chunks.
 
 use super::args::{amount, arg, items, size, whole, whole_call};
 use super::seq::{part, part_or_nil};
@@ -59,7 +59,7 @@ pub fn take_nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&taken)
 }
 
-/// Argument `n` as a number of at least 1.
+/// Returns argument `n` as a number of at least 1.
 fn positive(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
     match usize::try_from(whole(call, n)?) {
         Ok(count) if count > 0 => Ok(count),
@@ -110,7 +110,7 @@ pub fn partition_all(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&chunks)
 }
 
-/// Asks for room and pays for `count` chunks of `n`, and the vector of them.
+/// Reserves room and pays for `count` chunks of `n`, and the vector of them.
 fn room_for_chunks(call: &mut Call<'_>, count: usize, n: usize) -> Result<Vec<Value>, Stop> {
     let cells = count.saturating_mul(n.saturating_add(2));
     call.heap.room(cells, 0)?;
@@ -118,7 +118,7 @@ fn room_for_chunks(call: &mut Call<'_>, count: usize, n: usize) -> Result<Vec<Va
     Ok(Vec::with_capacity(count))
 }
 
-/// Splits the items of argument 1 where the key of argument 2 at the same place changes.
+/// Splits the items of argument 1 where the keys in argument 2 change.
 pub fn split_changes(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (items, keys) = (items(call, 1)?, items(call, 2)?);
     call.heap.room(items.len().saturating_mul(2), 0)?;
@@ -140,7 +140,7 @@ pub fn split_changes(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&chunks)
 }
 
-/// The part of argument 1 left after argument 2 elements, nil if nothing: `& rest` in a pattern.
+/// Returns argument 1 after argument 2 elements, nil if nothing is left: `& rest` in a pattern.
 pub fn drop_or_nil(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         Value::Nil => Ok(Value::Nil),

@@ -1,4 +1,4 @@
-//! Sorted maps and sets.
+//! Natives for sorted maps and sets.
 
 use super::args::{arg, items, refuse};
 use super::internal::sort_direction;
@@ -43,8 +43,8 @@ fn make_set(call: &mut Call<'_>, from: usize, descending: bool) -> Result<Value,
     call.heap.new_sorted_set(&given, descending)
 }
 
-/// Whether the comparator means the reverse of the usual order. Others would have to be called for
-/// every step of a lookup, and are refused.
+/// True if the comparator means the reverse of the usual order. Other comparators would have to be called for every
+/// step of a lookup, and are refused.
 fn order(call: &mut Call<'_>) -> Result<bool, Stop> {
     match sort_direction(call)? {
         descending @ (Value::True | Value::False) => Ok(descending.truthy()),
@@ -106,7 +106,7 @@ fn part(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
     Ok(kept)
 }
 
-/// `(test key bound)` by the order of the collection.
+/// Evaluates `(test key bound)` by the order of the collection.
 fn passes(
     call: &mut Call<'_>,
     test: Value,

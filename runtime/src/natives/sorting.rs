@@ -1,10 +1,10 @@
-//! Sorting by the total order, with a faster way for keys that begin with numbers.
+//! Sorting by the total order, with a faster path for keys that begin with numbers.
 
 use ptc_vm::{Call, Heap, Stop, Value, Work, merge_sort};
 use std::cmp::Ordering;
 
-/// Sorts `keys` by the total order, or its reverse; gives the places of the sorted keys. Equal
-/// keys keep their order either way.
+/// Sorts `keys` by the total order, or its reverse; returns the indexes of the sorted keys. Equal keys keep their
+/// order either way.
 pub fn sorted_places(call: &mut Call<'_>, keys: &[Value], reverse: bool) -> Result<Vec<u32>, Stop> {
     let len = keys.len();
     call.pay_items(len.saturating_mul(len.max(2).ilog2() as usize) / 4)?;
@@ -12,7 +12,7 @@ pub fn sorted_places(call: &mut Call<'_>, keys: &[Value], reverse: bool) -> Resu
     let ints: Option<Vec<i64>> =
         keys.iter().map(|key| if let Value::Int(n) = key { Some(*n) } else { None }).collect();
     if let Some(ints) = ints {
-        // Whole numbers compare without fail.
+        // Comparing whole numbers cannot fail.
         match reverse {
             false => places.sort_by_key(|i| ints[*i as usize]),
             true => places.sort_by_key(|i| std::cmp::Reverse(ints[*i as usize])),
@@ -40,18 +40,18 @@ pub fn sorted_places(call: &mut Call<'_>, keys: &[Value], reverse: bool) -> Resu
     Ok(places)
 }
 
-/// The beginning of a key like `[(- n) name]`: a vector that starts with a number.
+/// The beginning of a key such as `[(- n) name]`: a vector that starts with a number.
 struct Row {
-    /// An integer in the order of these numbers.
+    /// First number as an integer of the same order.
     first: i64,
-    /// What follows, if that is all, and no vector itself.
+    /// Second element, if it is the last and no vector.
     last: Option<Value>,
 }
 
-/// More keys than these are not taken apart: that takes memory nobody counts.
+/// Maximum keys that are taken apart: that takes memory not counted anywhere.
 const MOST_ROWS: usize = 1 << 20;
 
-/// The beginnings of all keys, if they are vectors of one length that start with numbers of one kind.
+/// Returns the beginnings of all keys, if they are vectors of one length that start with numbers of one kind.
 fn rows(heap: &Heap, keys: &[Value]) -> Option<Vec<Row>> {
     let Some(Value::Vector(model)) = keys.first() else { return None };
     let (len, is_float) = (heap.vec_len(*model), matches!(heap.vec_get(*model, 0)?, Value::Float(_)));
@@ -70,7 +70,7 @@ fn rows(heap: &Heap, keys: &[Value]) -> Option<Vec<Row>> {
 }
 
 impl Row {
-    /// The order of two keys, if their rows tell; counted as comparing the keys would be.
+    /// Compares two keys, if their rows decide; costs as much as comparing the keys.
     fn compare(&self, other: &Row, heap: &Heap, work: &mut Work) -> Result<Option<Ordering>, Stop> {
         let order = self.first.cmp(&other.first);
         if order.is_ne() {
@@ -88,9 +88,9 @@ impl Row {
     }
 }
 
-/// An integer that is to others of its kind as a float is to other floats.
+/// Maps a float to an integer, keeping the order of floats.
 fn ordered(x: f64) -> i64 {
-    // Adding zero makes the negative zero the other one, which it equals.
+    // Adding zero turns the negative zero into the positive one, which it equals.
     let bits = (x + 0.0).to_bits() as i64;
     if bits < 0 { i64::MIN - bits } else { bits }
 }

@@ -1,11 +1,11 @@
-//! Strings: parts, pieces, case, tests.
+//! Natives for strings: parts, pieces, case, tests.
 
 use super::args::{arg, each, growing_room, text, whole};
 use super::text::{display, display_in, finish};
 use ptc_vm::{CHAR_STEPS, Call, Fault, Heap, Ref, Stop, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Where grapheme `i` of a text begins; its length when there are fewer.
+/// Returns the byte where grapheme `i` of a text begins; its length if there are fewer.
 pub fn byte_at(heap: &Heap, r: Ref, i: usize) -> usize {
     let text = heap.str(r);
     if heap.text_is_ascii(r) {
@@ -15,7 +15,7 @@ pub fn byte_at(heap: &Heap, r: Ref, i: usize) -> usize {
     text.grapheme_indices(true).nth(i).map_or(text.len(), |(at, _)| at)
 }
 
-/// How many graphemes begin before byte `at`.
+/// Counts the graphemes that begin before byte `at`.
 pub fn grapheme_at(heap: &Heap, r: Ref, at: usize) -> usize {
     if heap.text_is_ascii(r) {
         return at;
@@ -24,7 +24,7 @@ pub fn grapheme_at(heap: &Heap, r: Ref, at: usize) -> usize {
     heap.str(r).grapheme_indices(true).take_while(|(i, _)| *i < at).count()
 }
 
-/// Pays for looking at the text of argument `n`.
+/// Pays for reading the text of argument `n`.
 pub fn pay_text(call: &mut Call<'_>, n: usize) -> Result<Ref, Stop> {
     let r = text(call, n)?;
     let len = call.heap.str(r).len();
@@ -67,7 +67,7 @@ pub fn join(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &out)
 }
 
-/// Notes a piece of a text. Pieces may take more than the text does, so room is asked for on the way.
+/// Records a piece of a text. Pieces may take more memory than the text, so room is checked on the way.
 fn cut(heap: &Heap, cuts: &mut Vec<(usize, usize)>, from: usize, to: usize) -> Result<(), Stop> {
     cuts.push((from, to));
     if cuts.len().is_multiple_of(1024) { growing_room(heap, cuts.len(), 0) } else { Ok(()) }
@@ -95,7 +95,7 @@ pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut cuts = Vec::new();
     let mut from = 0;
     if separator.is_empty() {
-        // Between every two graphemes.
+        // Cuts between every two graphemes.
         call.heap.charge(text.len() * CHAR_STEPS);
         for (at, _) in text.grapheme_indices(true).skip(1).take(most - 1) {
             cut(call.heap, &mut cuts, from, at)?;
@@ -111,8 +111,7 @@ pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
     pieces(call, r, cuts, limit)
 }
 
-/// Parts of a text as strings; without a limit, empty ones at the end are dropped, unless the
-/// text was never cut.
+/// Makes strings of parts of a text; without a limit, empty ones at the end are dropped, unless the text was never cut.
 pub fn pieces(call: &mut Call<'_>, r: Ref, mut cuts: Vec<(usize, usize)>, limit: i64) -> Result<Value, Stop> {
     if limit == 0 && cuts.len() > 1 {
         while cuts.last().is_some_and(|(from, to)| from == to) {
@@ -135,18 +134,18 @@ pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
         from = at + 1;
     }
     cuts.push((from, text.len()));
-    // By lines, too: a text may have nothing but line ends.
+    // Priced by lines, too: a text may consist of line ends.
     call.pay_items(cuts.len())?;
     pieces(call, r, cuts, 0)
 }
 
-/// What `trim` and `blank?` mean by a blank: Unicode white space that may break a line.
+/// True for a blank of `trim` and `blank?`: Unicode white space that may break a line.
 pub fn is_blank(c: char) -> bool {
     (c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}' | '\u{85}'))
         || ('\u{1C}'..='\u{1F}').contains(&c)
 }
 
-/// The part of argument 1 that `cut` leaves of it.
+/// Returns the part of argument 1 that `cut` leaves.
 fn trimmed(call: &mut Call<'_>, cut: fn(&str) -> &str) -> Result<Value, Stop> {
     let r = text(call, 1)?;
     let text = call.heap.str(r);
@@ -188,7 +187,7 @@ pub fn blank_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(Value::bool(call.heap.str(r).chars().all(is_blank)))
 }
 
-/// The text of argument 1, other values but nil as `str` gives them.
+/// Returns the text of argument 1, other values except nil in their `str` form.
 fn any_text(call: &mut Call<'_>) -> Result<String, Stop> {
     match arg(call, 1) {
         Value::Str(_) | Value::Nil => {
@@ -248,7 +247,7 @@ pub fn reverse(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &turned)
 }
 
-/// A test on the text of argument 1, whatever it is, and a string.
+/// Tests the text of argument 1, of any type, against a string.
 fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Stop> {
     let part = text(call, 2)?;
     if let Value::Str(_) | Value::Nil = arg(call, 1) {

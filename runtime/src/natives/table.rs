@@ -1,33 +1,33 @@
-//! A hash table over values of a run, for natives that count, group or drop duplicates.
+//! Hash table over values of a run, for natives that count, group or drop duplicates.
 
 use super::args::growing_room;
 use ptc_vm::{ENTER_STEPS, Heap, Stop, Value, Work};
 
-/// Numbers keys in order of first appearance. Keys are equal as in maps: 1 and 1.0 differ.
+/// Table that numbers keys in order of first appearance. Keys are equal as in maps: 1 and 1.0 differ.
 pub struct Table {
-    /// A key's number plus one, at the first free place from its hash on; 0 is free. The length is
-    /// a power of two, at least twice the number of keys.
+    /// Key numbers plus one, each at the first free place from its hash on; 0 is free. The length is a power of
+    /// two, at least twice the number of keys.
     slots: Vec<u32>,
     keys: Vec<(u32, Value)>,
     work: Work,
 }
 
-/// What entering a key found.
+/// The result of entering a key.
 pub struct Entered {
-    /// The key's number.
+    /// Number of the key.
     pub number: usize,
-    /// Whether it was seen for the first time.
+    /// True if the key was seen for the first time.
     pub is_new: bool,
 }
 
 impl Table {
-    /// An empty table. Each key counts as one step of `work`, wherever its hash leads: where that is depends on the
+    /// Makes an empty table. Each key counts as one step of `work`, wherever its hash leads: that depends on the
     /// secret of the process, and a price must not.
     pub fn new(work: Work) -> Table {
         Table { slots: vec![0; 16], keys: Vec::new(), work }
     }
 
-    /// The number of `key`, a new one if it was not there.
+    /// Returns the number of `key`, a new one if it is unknown.
     pub fn enter(&mut self, heap: &Heap, key: Value) -> Result<Entered, Stop> {
         let hash = heap.key_hash(key, self.keys.len());
         self.work.walk(heap)?;
@@ -42,7 +42,7 @@ impl Table {
         }
         let number = self.keys.len();
         self.keys.push((hash, key));
-        // It is no part of the heap, but what is made of it will be.
+        // The table is not in the heap, but the result made of it will be.
         if self.keys.len().is_multiple_of(1024) {
             growing_room(heap, self.keys.len(), 0)?;
         }
@@ -66,17 +66,17 @@ impl Table {
         }
     }
 
-    /// The hashes of the keys by number, as `Heap::new_distinct_map` wants them.
+    /// Returns the hashes of the keys by number, for `Heap::new_distinct_map`.
     pub fn hashes(&self) -> Vec<u32> {
         self.keys.iter().map(|(hash, _)| *hash).collect()
     }
 
-    /// The key with this number.
+    /// Returns the key with this number.
     pub fn key(&self, number: usize) -> Value {
         self.keys[number].1
     }
 
-    /// What was done so far, to be paid for.
+    /// Returns the work done so far, to be paid for.
     pub fn work(&self) -> &Work {
         &self.work
     }

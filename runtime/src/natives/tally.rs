@@ -1,4 +1,4 @@
-//! Counting, grouping and folding elements.
+//! Natives that count, group and fold elements.
 
 use super::args::{arg, each, items};
 use super::table::Table;
@@ -41,7 +41,7 @@ pub fn distinct(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&kept)
 }
 
-/// Steps of comparing two elements, besides those for what is in them.
+/// Steps for comparing two elements, besides those for their parts.
 const COMPARING: u64 = 8;
 
 /// `(dedupe coll)`
@@ -66,7 +66,7 @@ pub fn dedupe(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&kept)
 }
 
-/// Items of argument 1 by the keys of argument 2 at the same places: a map of vectors.
+/// Groups items of argument 1 by the keys in argument 2: a map of vectors.
 pub fn group(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (items, keys) = (items(call, 1)?, items(call, 2)?);
     let mut seen = Table::new(call.budget.work());
@@ -87,7 +87,7 @@ pub fn group(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_distinct_map(&pairs, &seen.hashes())
 }
 
-/// The first item of argument 1 for each key of argument 2 at the same place.
+/// Returns the first item of argument 1 for each key in argument 2.
 pub fn first_by_key(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (items, keys) = (items(call, 1)?, items(call, 2)?);
     let mut seen = Table::new(call.budget.work());
@@ -101,8 +101,8 @@ pub fn first_by_key(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&kept)
 }
 
-/// `(%extreme items keys greatest? last?)`: the item with the least or greatest key that is not
-/// nil, or nil; of equal ones the first or the last.
+/// `(%extreme items keys greatest? last?)`: returns the item with the least or greatest key that is not nil, or
+/// nil; of equal ones the first or the last.
 pub fn extreme(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (items, keys) = (items(call, 1)?, items(call, 2)?);
     let wanted = if arg(call, 3).truthy() { Ordering::Greater } else { Ordering::Less };
@@ -128,7 +128,7 @@ pub fn extreme(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(best.map_or(Value::Nil, |(item, _)| item))
 }
 
-/// Sum of the elements that are not nil, and how many those are.
+/// Returns the sum of the elements that are not nil, and their number.
 fn total(call: &mut Call<'_>) -> Result<(Value, usize), Stop> {
     let name = call.name();
     let (mut sum, mut count) = (Value::Int(0), 0);

@@ -1,15 +1,15 @@
-//! Values as text, and what is printed.
+//! Natives for values as text, and for printing.
 
 use super::args::{arg, growing_room, refuse, text};
 use ptc_bytecode::Code;
 use ptc_vm::{Call, Fault, Heap, Stop, TextKind, Value};
 
-/// Appends `str` of a value; the text may not outgrow what the heap could hold.
+/// Appends `str` of a value; the text may not outgrow the heap.
 pub fn display(call: &Call<'_>, value: Value, out: &mut String) -> Result<(), Stop> {
     display_in(call.heap, value, out)
 }
 
-/// The same, for a heap that is being walked.
+/// Appends `str` of a value from a heap that is being walked.
 pub fn display_in(heap: &Heap, value: Value, out: &mut String) -> Result<(), Stop> {
     heap.display(value, out, limit(heap)).map_err(|fault| too_long(heap, fault))
 }
@@ -19,18 +19,18 @@ fn print(call: &Call<'_>, value: Value, out: &mut String) -> Result<(), Stop> {
     call.heap.print(value, out, limit(call.heap)).map_err(|fault| too_long(call.heap, fault))
 }
 
-/// Appends what printing a value tells.
+/// Appends the text that printing a value shows.
 fn print_told(call: &Call<'_>, value: Value, out: &mut String, is_clear: bool) -> Result<(), Stop> {
     let printed = call.heap.print_told(value, out, limit(call.heap), is_clear);
     printed.map_err(|fault| too_long(call.heap, fault))
 }
 
-/// The longest text worth building.
+/// Returns the maximum length of a text worth building.
 fn limit(heap: &Heap) -> usize {
     usize::try_from(heap.limit()).unwrap_or(usize::MAX)
 }
 
-/// Text that the heap cannot hold is a matter of memory, not of output.
+/// Makes the stop for text that the heap cannot hold: a matter of memory, not of output.
 #[cold]
 fn too_long(heap: &Heap, fault: Fault) -> Stop {
     match fault.code() {
@@ -39,7 +39,7 @@ fn too_long(heap: &Heap, fault: Fault) -> Stop {
     }
 }
 
-/// A string of text that was built outside the heap, paid for.
+/// Makes a string of text that was built outside the heap, paid for.
 pub fn finish(call: &mut Call<'_>, out: &str) -> Result<Value, Stop> {
     call.pay_items(out.len() / 8)?;
     call.heap.new_str(out)
@@ -72,7 +72,7 @@ pub fn str(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &out)
 }
 
-/// The forms of all arguments that `print` gives, with spaces between them.
+/// Joins the forms that `print` gives of all arguments with spaces.
 fn spaced(
     call: &mut Call<'_>,
     print: impl Fn(&Call<'_>, Value, &mut String) -> Result<(), Stop>,
@@ -117,7 +117,7 @@ pub fn prn(call: &mut Call<'_>) -> Result<Value, Stop> {
     tell(call, out, true)
 }
 
-/// Adds to what was printed. Where something of it is firewalled, the host may have the clear text as well.
+/// Adds to the printed output. If part of it is firewalled, the host may get the clear text as well.
 fn tell(call: &mut Call<'_>, out: String, is_quoted: bool) -> Result<Value, Stop> {
     if !call.heap.has_veils() {
         call.output.print(out)?;
@@ -156,7 +156,7 @@ pub fn name(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Where the slash of a qualified name is.
+/// Returns the place of the slash in a qualified name.
 fn slash(text: &str) -> Option<usize> {
     text.find('/').filter(|at| *at > 0 && at + 1 < text.len())
 }
@@ -197,12 +197,12 @@ pub fn keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Whether a keyword of this name could be written down.
+/// True if a keyword of this name could be written in a program.
 pub fn is_keyword_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "+-*<>=?!_./&%#$'".contains(c))
 }
 
-/// `(%as-keyword x)`: keys that no keyword can be called stay strings.
+/// `(%as-keyword x)`: makes a keyword; keys that cannot be keywords stay strings.
 pub fn as_keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
     let key = arg(call, 1);
     match key {

@@ -1,13 +1,13 @@
-//! Natives and firewalled values: one wrapper around all of them, which runs only where there are veils.
+//! Natives and firewalled values: one wrapper around all natives, which runs only if there are veils.
 //!
-//! How a builtin treats them is a property of its row. Natives need not know of veils: those that compute are given
-//! clear values, and those that move elements about never look into them. One that does look, and refuses what it
-//! finds, is run again with clear values.
+//! The treatment of veils is a property of a builtin's row. Natives need not know of veils: those that compute get
+//! clear values, and those that move elements never look inside. A native that does look, and refuses a veil, is run
+//! again with clear values.
 
 use ptc_bytecode::{Elements, Veil};
 use ptc_vm::{Call, NativeFn, Stop, Value};
 
-/// Runs a native with arguments that may be veiled, or that veiled values may be in.
+/// Runs a native with arguments that are veiled or contain veiled values.
 #[inline(never)]
 pub(super) fn through(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
     match call.id.row().map_or(Veil::Clears, |row| row.veil) {
@@ -32,8 +32,8 @@ pub(super) fn through(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop
     }
 }
 
-/// Runs a native that moves elements about: veils around its collections are lifted, those around elements stay.
-/// Argument `key`, counted from 0, is cleared at any depth.
+/// Runs a native that moves elements: veils around its collections are lifted, those around elements stay. Argument
+/// `key`, counted from 0, is cleared at any depth.
 fn kept(
     call: &mut Call<'_>,
     body: NativeFn,
@@ -52,7 +52,7 @@ fn kept(
         }
     }
     match run(call, &args, body, is_secret) {
-        // It met a veil where it wanted to look.
+        // It met a veil where it had to look.
         Err(stop) if stop.is_refusal() => match clear(call)? {
             Some(args) => run(call, &args, body, true),
             None => Err(stop),
@@ -61,7 +61,7 @@ fn kept(
     }
 }
 
-/// The arguments without veils at any depth; None if there are none.
+/// Returns the arguments without veils at any depth; None if there are none.
 fn clear(call: &mut Call<'_>) -> Result<Option<Vec<Value>>, Stop> {
     let mut args = call.args.to_vec();
     let mut has_veils = false;
@@ -73,7 +73,7 @@ fn clear(call: &mut Call<'_>) -> Result<Option<Vec<Value>>, Stop> {
     Ok(has_veils.then_some(args))
 }
 
-/// Runs a native with other arguments; the result of secret ones is veiled, and so is what it says of them.
+/// Runs a native with other arguments; with secret ones, its result and its messages are veiled.
 fn run(call: &mut Call<'_>, args: &[Value], body: NativeFn, is_secret: bool) -> Result<Value, Stop> {
     let name = call.name();
     match with(call, args, body) {

@@ -1,4 +1,4 @@
-//! Sources → preludes: compiled as often as their constants need each other, then checked and linked.
+//! Assembles preludes from sources: compiles as often as their constants depend on each other, then checks and links.
 
 use super::constants;
 use super::{Prelude, PreludeError, Standing};
@@ -10,8 +10,8 @@ use ptc_compiler::prelude::{self, Compiled, Used, file_of};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Compiles one source, which may use what `used` tells of, and again as often as constants need each other. Each
-/// constant may take `heap` bytes while it is found.
+/// Compiles one source, which may use the namespaces in `used`, again for each round of dependent constants. Each
+/// constant may take `heap` bytes while it is computed.
 pub(super) fn compiled(
     runtime: &Runtime,
     source: &str,
@@ -21,10 +21,10 @@ pub(super) fn compiled(
     let limits = runtime.current_limits();
     let clock = CompileClock::new(limits.compile_ms);
     let stop = || clock.is_up();
-    // A prelude has limits of its own; those of programs may be much smaller.
+    // Compiling has its own limits; those of programs may be much smaller.
     let (compile_ms, compile_fuel) = (limits.compile_ms, limits.compile_fuel);
     let limits = Limits { compile_ms, compile_fuel, ..Limits::default() };
-    // One budget for all the times it is compiled.
+    // One budget for all compilations.
     let meter = Meter::new(&limits, &stop);
     let compile =
         |known: &BTreeMap<String, Datum>| prelude::compile(source, &limits, known, used, true, &meter);
@@ -57,8 +57,8 @@ pub(super) fn compiled(
     Ok(first.with_constants(compile(&known)?, known))
 }
 
-/// A prelude from compiled sources. `components` describes them if there are several, `used` what they were compiled
-/// with, `standing` who answers for them.
+/// Makes a prelude from compiled sources. `components` describes them if there are several, `used` the preludes
+/// they were compiled with, `standing` the parties that answer for them.
 pub(super) fn assemble(
     runtime: &Runtime,
     sources: &[Compiled],
@@ -69,18 +69,18 @@ pub(super) fn assemble(
 ) -> Result<Prelude, PreludeError> {
     let mut file = file_of(sources, components, used)?;
     if !positions {
-        // They mean nothing to whoever runs a program.
+        // Positions mean nothing to anyone who runs a program.
         file.artifact.blocks.iter_mut().for_each(|block| block.spans.clear());
     }
     let file = file.sealed();
     let internal = |diagnostic: Diagnostic| PreludeError::new(diagnostic);
-    // The same check that a file goes through: compiler and verifier are held against each other.
+    // Files go through the same check, so compiler and verifier are tested against each other.
     let verified = verify_prelude(file).map_err(|mut problem| {
         if problem.code == Code::ArtifactLimitExceeded {
             problem.code = Code::CompileError;
             problem.hint = Some("split the prelude into several, or drop what nobody calls".to_string());
         }
-        // A text of the source: the author can change it.
+        // A text of the source, which the author can change.
         if problem.code == Code::BadConstant {
             problem.code = Code::CompileError;
         }

@@ -1,4 +1,4 @@
-//! Whether a run is granted what a prelude needs, found out before anything of a program is looked at.
+//! Checks that a run is granted everything a prelude needs, before any program is looked at.
 
 use super::attached::{Attached, AttachedPrelude};
 use super::effects::KnownEffects;
@@ -10,89 +10,90 @@ use crate::turn::TurnHost;
 use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Subject};
 use std::sync::Arc;
 
-/// The upstream servers of a host, as far as preludes and discovery need to know them.
+/// Upstream servers of a host, as far as preludes and discovery need them.
 pub trait Upstream: Send + Sync {
-    /// What is known of an operation.
+    /// Returns the knowledge about an operation.
     fn operation(&self, server: &str, tool: &str) -> Known;
 
-    /// Asks these servers for their tools, which are not known yet, and waits for the answers. Gives the servers that
-    /// could not be asked, each with the reason; a prelude that needs one of those is not attached. An upstream
-    /// that cannot ask anybody, such as a configuration alone, gives none: what it does not know stays unverified.
+    /// Fetches the tool lists of these servers, which are not known yet, and waits for them. Returns the servers
+    /// that could not be reached, each with the reason; a prelude that needs one of those is not attached. An
+    /// upstream that cannot reach any server, such as a bare configuration, returns an empty list: unknown tools
+    /// stay unverified.
     fn load(&self, servers: &[String]) -> Vec<(String, String)> {
         let _ = servers;
         Vec::new()
     }
 
-    /// What an operation takes and answers, as far as that is known without asking anybody. `tool/call` gives the answer
-    /// as `:value` of a map.
+    /// Returns the parameters and reply of an operation, as far as they are known without a request. `tool/call`
+    /// returns the reply as `:value` of a map.
     fn tool_shape(&self, server: &str, tool: &str) -> Option<ToolShape> {
         let _ = (server, tool);
         None
     }
 
-    /// `(tool/servers)`: a vector of maps.
+    /// Returns `(tool/servers)`: a vector of maps.
     fn servers(&self) -> Lookup<Datum> {
         Lookup::Unavailable
     }
 
-    /// What `apropos` searches: one entry for each tool, and one for each server whose tools are not
-    /// known. With `load`, those are looked up first.
+    /// Returns the entries that `apropos` searches: one for each tool, and one for each server whose tools are not
+    /// known. With `load`, those are fetched first.
     fn entries(&self, load: bool) -> Lookup<Vec<Entry>> {
         let _ = load;
         Lookup::Found(Vec::new())
     }
 
-    /// How many bytes of JSON one answer of `doc`, `dir`, `meta` or `apropos` may have.
+    /// Returns the maximum bytes of JSON in one result of `doc`, `dir`, `meta` or `apropos`.
     fn max_result_bytes(&self) -> usize {
         262_144
     }
 
-    /// The tools of a server, for `dir`.
+    /// Returns the tools of a server, for `dir`.
     fn dir(&self, server: &str) -> Lookup<Vec<Entry>> {
         let _ = server;
         Lookup::Unknown
     }
 
-    /// The text on a server or `server/tool`.
+    /// Returns the text of `doc` on a server or `server/tool`.
     fn doc(&self, reference: &str) -> Lookup<String> {
         let _ = reference;
         Lookup::Unknown
     }
 
-    /// The facts on a server or `server/tool`, as a map.
+    /// Returns the map of `meta` on a server or `server/tool`.
     fn meta(&self, reference: &str) -> Lookup<Datum> {
         let _ = reference;
         Lookup::Unknown
     }
 }
 
-/// What is known of an operation of an upstream server.
+/// Knowledge about an operation of an upstream server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Known {
     /// There is no such server.
     NoServer,
     /// The server has no such tool.
     NoTool,
-    /// The server is there, but nobody has asked it for its tools yet.
+    /// The server exists, but its tool list has not been fetched yet.
     NotLoaded,
-    /// It is there, and calling it does this.
+    /// The operation exists and has this effect.
     Present(Effects),
 }
 
-/// What came of looking something up.
+/// The result of a lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup<T> {
-    /// This.
+    /// The value found.
     Found(T),
-    /// There is no such thing.
+    /// No such thing exists.
     Unknown,
-    /// The program is wrong to ask, and this says why.
+    /// A mistake of the program, with the reason.
     Refused(String),
-    /// It could not be found out: the program goes on with nil.
+    /// No answer could be had: the program goes on with nil.
     Unavailable,
 }
 
-/// How a prelude is attached, and what it is checked against besides the tools of the runtime.
+/// Options for attaching a prelude, and the servers it is checked against besides the tools of the runtime.
 ///
 /// ```
 /// use ptc_runtime::{Attach, Keep};
@@ -112,42 +113,42 @@ pub struct Attach<'a> {
 }
 
 impl<'a> Attach<'a> {
-    /// Without upstream servers, unless the runtime has some: what preludes need of those is not checked.
+    /// Makes options without upstream servers: requirements on servers are then checked only if the runtime has some.
     pub fn new() -> Attach<'a> {
         Attach::default()
     }
 
-    /// With these upstream servers.
+    /// Sets the upstream servers.
     #[must_use]
     pub fn upstream(mut self, upstream: Arc<dyn Upstream>) -> Attach<'a> {
         self.upstream = Some(upstream);
         self
     }
 
-    /// Refuses operations of servers that have not been asked for their tools yet.
+    /// Sets whether operations of servers whose tool lists have not been fetched are refused.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Attach<'a> {
         self.strict = strict;
         self
     }
 
-    /// Refuses preludes with an export that may call upstream operations which only a run knows, whatever it says
-    /// it requires: what it declares is checked, but what it calls is up to its arguments.
+    /// Sets whether preludes are refused that have an export calling upstream operations only known at run time,
+    /// whatever they declare: declared operations are checked, but the actual ones depend on arguments.
     #[must_use]
     pub fn deny_dynamic(mut self, deny: bool) -> Attach<'a> {
         self.deny_dynamic = deny;
         self
     }
 
-    /// Shows less of the prelude than it would itself.
+    /// Narrows the visibility of exports.
     #[must_use]
     pub fn narrow(mut self, narrow: &'a dyn Fn(&ExportRecord) -> Keep) -> Attach<'a> {
         self.narrow = Some(narrow);
         self
     }
 
-    /// Leaves out every export that may write. That is decided by the tools its code reaches and not by its word:
-    /// `:effect :read` around a tool that writes, or that nobody knows, does not help.
+    /// Sets whether every export that may write is hidden. The tools its code reaches decide, not its metadata:
+    /// `:effect :read` around a tool that writes, or whose effect is unknown, does not help.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Effects, Prelude, Runtime, Tools};
@@ -166,8 +167,8 @@ impl<'a> Attach<'a> {
         self
     }
 
-    /// Checks what the prelude needs of these tools, and finds what the host and its policy let through of it. `around` are
-    /// the servers of the run, for an attachment that names none.
+    /// Checks the prelude's requirements against these tools, and narrows it as the host and its policy say.
+    /// `around` are the servers of the run, for an attachment that names none.
     pub(crate) fn check(
         &self,
         prelude: &Prelude,
@@ -256,8 +257,8 @@ impl<'a> Attach<'a> {
     }
 }
 
-/// Lists the servers that a prelude needs and that nobody has asked yet, all at once; no other server is started for
-/// it. Gives those that could not be listed.
+/// Fetches the tool lists of all servers that a prelude needs and that are not known, all at once; no other server
+/// is started. Returns those that could not be reached.
 fn load_what_is_needed(prelude: &Prelude, upstream: &dyn Upstream) -> Vec<(String, String)> {
     let cold = |(_, id): &(u32, String)| match Requirement::of(id)? {
         Requirement::Upstream(server, tool) if upstream.operation(server, tool) == Known::NotLoaded => {
@@ -271,7 +272,7 @@ fn load_what_is_needed(prelude: &Prelude, upstream: &dyn Upstream) -> Vec<(Strin
     if servers.is_empty() { Vec::new() } else { upstream.load(&servers) }
 }
 
-/// An id of `requires`, taken apart.
+/// A parsed id of `requires`.
 pub(super) enum Requirement<'a> {
     Tool(&'a str),
     Upstream(&'a str, &'a str),
@@ -287,7 +288,7 @@ impl<'a> Requirement<'a> {
     }
 }
 
-/// What natives of a run reach besides the language: what discovery looks into, and the mission the
+/// The surroundings that natives of a run reach besides the language: the sources of discovery, and the mission the
 /// run is a turn of.
 #[derive(Clone, Default)]
 pub(crate) struct Surroundings {
@@ -297,7 +298,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// With one more prelude, and with the servers it was attached to if there are any.
+    /// Returns surroundings with one more prelude, and with the servers it was attached to, if any.
     pub fn with(&self, added: AttachedPrelude) -> Surroundings {
         let upstream = added.known.upstream.clone().or_else(|| self.upstream.clone());
         let attached = Attached::adding(self.attached.as_deref(), added);

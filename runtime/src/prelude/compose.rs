@@ -1,4 +1,4 @@
-//! Several sources as one prelude.
+//! Composition of several sources into one prelude.
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// One source among several.
+/// One source of a composition.
 ///
 /// ```
 /// use ptc_runtime::{Selection, SourceOrigin};
@@ -24,24 +24,24 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// What the host calls it.
+    /// Id chosen by the host.
     pub id: String,
-    /// The text.
+    /// Source text.
     pub source: String,
-    /// Its version, from 1.
+    /// Version, from 1.
     pub version: Option<u64>,
-    /// What the hash of its source must be, in hexadecimal.
+    /// Required SHA-256 of the source in hexadecimal.
     pub checksum: Option<String>,
-    /// Where it came from.
+    /// Origin of the source.
     pub origin: Option<Origin>,
-    /// True if it came out of a store, which no composing undoes.
+    /// True if it came out of a store; composing does not change that.
     pub(crate) is_stored: bool,
-    /// Who answered for the prelude it was taken from, and the hash of the text they answered for.
+    /// Hash of the text as it was in its prelude, and the parties that answer for that text.
     pub(crate) vouched: Option<([u8; 32], Vec<Provenance>)>,
 }
 
 impl Selection {
-    /// A source under a name.
+    /// Makes a selection of a source under an id.
     pub fn new(id: impl Into<String>, source: impl Into<String>) -> Selection {
         Selection {
             id: id.into(),
@@ -54,7 +54,7 @@ impl Selection {
         }
     }
 
-    /// The sources of a prelude, to be composed with others; None if it does not have them.
+    /// Returns the sources of a prelude, to be composed with others; None if it does not hold them.
     pub fn all_of(prelude: &Prelude) -> Option<Vec<Selection>> {
         let sources = prelude.sources()?;
         let components = prelude.components();
@@ -70,20 +70,20 @@ impl Selection {
         Some(sources.iter().zip(components).map(selection).collect())
     }
 
-    /// A source of a prelude that stands like this.
+    /// Makes a selection of a source of a prelude with this standing.
     pub(super) fn of_component(source: &str, component: &Component, standing: &Standing) -> Selection {
         let is_stored = component.namespaces.iter().any(|namespace| standing.stored.contains(namespace));
         let selection = Selection { is_stored, ..Selection::recorded(source, component) };
         selection.vouched_by(&standing.provenance)
     }
 
-    /// With those who answer for its text, as long as that stays as it is.
+    /// Sets the parties that answer for its text, as long as the text is unchanged.
     pub(super) fn vouched_by(mut self, provenance: &[Provenance]) -> Selection {
         self.vouched = Some((sha256(&self.source), provenance.to_vec()));
         self
     }
 
-    /// Who answers for the text as it is now.
+    /// Returns the parties that answer for the current text.
     pub(crate) fn provenance(&self) -> &[Provenance] {
         match &self.vouched {
             Some((hash, provenance)) if *hash == sha256(&self.source) => provenance,
@@ -91,7 +91,7 @@ impl Selection {
         }
     }
 
-    /// A source as the record of a component tells.
+    /// Makes a selection of a source from the record of a component.
     pub(super) fn recorded(source: &str, component: &Component) -> Selection {
         Selection {
             id: component.id.clone(),
@@ -104,21 +104,21 @@ impl Selection {
         }
     }
 
-    /// Its version, from 1.
+    /// Sets its version, from 1.
     #[must_use]
     pub fn version(mut self, version: u64) -> Selection {
         self.version = Some(version);
         self
     }
 
-    /// What the hash of its source must be, in hexadecimal.
+    /// Sets the required SHA-256 of its source in hexadecimal.
     #[must_use]
     pub fn checksum(mut self, checksum: impl Into<String>) -> Selection {
         self.checksum = Some(checksum.into());
         self
     }
 
-    /// Where it came from.
+    /// Sets its origin.
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Selection {
         self.origin = Some(origin);
@@ -126,18 +126,18 @@ impl Selection {
     }
 }
 
-/// Where a source came from.
+/// The origin of a source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// A file, by the path the host wants to show.
+    /// A file, by the path to show.
     File(String),
-    /// The memory of the host, perhaps under a name.
+    /// Memory of the host, perhaps under a name.
     Memory(Option<String>),
-    /// Anything else.
+    /// Any other origin, as text.
     Text(String),
 }
 
-/// The longest origin that is shown.
+/// Maximum length of an origin that is shown.
 const MAX_ORIGIN: usize = 128;
 
 impl fmt::Display for Origin {
@@ -174,7 +174,7 @@ impl Prelude {
         Prelude::compile_with(runtime, source, &CompileOptions::default())
     }
 
-    /// Compiles one source in another way than the usual one.
+    /// Compiles one source with options.
     pub fn compile_with(
         runtime: &Runtime,
         source: &str,
@@ -185,7 +185,7 @@ impl Prelude {
         assemble(runtime, &[source], Vec::new(), &used, Provenance::Source.into(), options.positions)
     }
 
-    /// Reads which namespaces a source declares and which it requires. Nothing of it is compiled.
+    /// Reads the namespaces a source declares and requires, without compiling it.
     ///
     /// ```
     /// use ptc_runtime::{Prelude, Runtime};
@@ -203,7 +203,7 @@ impl Prelude {
         outline(source, &limits, &Meter::new(&limits, &stop))
     }
 
-    /// Compiles a source out of a store, whose constants may take so much memory while they are found.
+    /// Compiles a source out of a store, whose constants may take `heap` bytes while they are computed.
     pub(crate) fn compile_stored(
         runtime: &Runtime,
         source: &str,
@@ -216,8 +216,8 @@ impl Prelude {
         assemble(runtime, &[compiled], Vec::new(), &used, standing, false)
     }
 
-    /// Compiles several sources into one prelude, in this order. Each is compiled by itself, behind those whose namespaces
-    /// it requires; no two may declare the same namespace.
+    /// Compiles several sources into one prelude, in this order. Each is compiled separately, after those whose
+    /// namespaces it requires; no two may declare the same namespace.
     ///
     /// ```
     /// use ptc_runtime::{Prelude, Runtime, Selection};
@@ -234,7 +234,7 @@ impl Prelude {
         Prelude::compose_with(runtime, selections, &CompileOptions::default())
     }
 
-    /// Compiles several sources in another way than the usual one.
+    /// Compiles several sources into one prelude with options.
     pub fn compose_with(
         runtime: &Runtime,
         selections: &[Selection],
@@ -296,7 +296,7 @@ impl Prelude {
     }
 }
 
-/// How sources are compiled.
+/// Options for compiling sources.
 ///
 /// ```
 /// use ptc_runtime::{CompileOptions, Prelude, Runtime};
@@ -310,9 +310,9 @@ impl Prelude {
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompileOptions<'a> {
-    /// Writes into the file where its instructions come from.
+    /// True to write source positions of instructions into the file.
     pub positions: bool,
-    /// Preludes whose namespaces the sources may require, besides those that are attached to the runtime.
+    /// Preludes whose namespaces the sources may require, besides those attached to the runtime.
     pub uses: &'a [Prelude],
 }
 
@@ -322,13 +322,13 @@ impl CompileOptions<'_> {
     }
 }
 
-/// Sources that become one prelude, compiled when first asked for, those that they require before them.
+/// Sources that become one prelude, compiled on demand, each after those it requires.
 struct Sources<'s> {
     runtime: &'s Runtime,
     selections: &'s [Selection],
-    /// What was there before any of them.
+    /// Namespaces available before any of them.
     given: Used,
-    /// With what those export that were compiled so far.
+    /// Namespaces available now: the given ones, and the exports of the sources compiled so far.
     used: Used,
     order: VecDeque<usize>,
     done: Vec<Option<Compiled>>,
@@ -340,7 +340,7 @@ impl<'s> Sources<'s> {
         selections: &'s [Selection],
         options: &CompileOptions<'_>,
     ) -> Result<Sources<'s>, PreludeError> {
-        // A source that cannot be read is compiled where it stands: the error is told then.
+        // A source that cannot be read is compiled in its place: its error is reported then.
         let outline = |selection: &Selection| {
             let found = Prelude::outline_of(runtime, &selection.source).unwrap_or_default();
             (format!("`{}`", selection.id), found)
@@ -370,7 +370,7 @@ fn sha256(source: &str) -> [u8; 32] {
 }
 
 impl Runtime {
-    /// As [`Runtime::attach`], for sources that are compiled first: one by itself, several composed. The
+    /// Attaches sources as [`Runtime::attach`] does, after compiling them: one by itself, several composed. The
     /// failure of a source that does not compile has the compiler's own reason.
     ///
     /// ```
@@ -383,7 +383,7 @@ impl Runtime {
     /// ```
     pub fn attach_sources(&self, sources: &[Selection], attach: &Attach<'_>) -> Result<Runtime, Failure> {
         for source in sources {
-            // Compiling finds the values of constants, which is to run code.
+            // Compiling evaluates constants, which runs code.
             self.check_trust(source.provenance(), || source.id.clone())
                 .map_err(|problem| Failure::compile(vec![problem], ""))?;
         }

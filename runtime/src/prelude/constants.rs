@@ -1,8 +1,8 @@
-//! The values of constants, found by running them in a sandbox that can do nothing but compute.
+//! Evaluates constants in a sandbox that can do nothing but compute.
 //!
-//! A constant is evaluated when the prelude is compiled and never again, so it must not depend on
-//! anything but its source: the natives that read a clock or a journal are replaced by ones that
-//! refuse, tools are not answered, and no data is granted.
+//! A constant is evaluated when the prelude is compiled and never again, so it must depend on nothing but its source:
+//! natives that read a clock or a journal are replaced by ones that refuse, tools are not answered, and no data is
+//! granted.
 
 use crate::host::Runtime;
 use crate::natives;
@@ -17,12 +17,12 @@ use ptc_vm::{Budget, Call, Ending, Fault, Heap, Library, Module, NativeFn, Stop,
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How long a constant may take, and how much it may hold.
+/// Time limit for one constant in milliseconds; `MAX_MEMORY` and `MAX_VALUE` bound its memory and its size as text.
 const MAX_MS: u64 = 1_000;
 pub(super) const MAX_MEMORY: u64 = 10_000_000;
 const MAX_VALUE: usize = 4 << 20;
 
-/// A library whose natives depend on their arguments alone.
+/// Makes a library whose natives depend on their arguments alone.
 pub(super) fn pure_library(runtime: &Runtime) -> Result<Library, Fault> {
     runtime.library().replaced(|id| {
         let row = id.row()?;
@@ -35,7 +35,7 @@ pub(super) fn pure_library(runtime: &Runtime) -> Result<Library, Fault> {
 }
 
 fn refuse(call: &mut Call<'_>) -> Result<Value, Stop> {
-    // Some read the clock only when they are given nothing else.
+    // Some natives read the clock only when called without arguments.
     if let (Some(native), false) = (natives::native(call.id), call.args.is_empty())
         && call.id.row().is_some_and(|row| row.effect == Effect::Clock)
     {
@@ -46,12 +46,12 @@ fn refuse(call: &mut Call<'_>) -> Result<Value, Stop> {
     Err(impure(&format!("`{name}`")).into())
 }
 
-/// The fault of a constant that uses what only a run has.
+/// Makes the fault of a constant that uses something only a run has.
 fn impure(what: &str) -> Fault {
     Fault::new(Code::ImpureConstant, format!("uses {what}, so it could differ each time"))
 }
 
-/// Which constants of a namespace need which others first: those of round 0 need none.
+/// Sorts the constants of a namespace into rounds by dependency: those of round 0 need no other.
 pub(super) fn rounds(namespace: &CompiledNamespace) -> Result<Vec<Vec<usize>>, PreludeError> {
     let definitions = &namespace.definitions;
     let mut reach = Reach::of(&namespace.artifact);
@@ -89,7 +89,7 @@ fn depends_on_itself(reference: &str) -> PreludeError {
     failed(reference, Code::CompileError, format!("the constant {reference} depends on itself"))
 }
 
-/// The values of these constants of a namespace; None for one that holds functions or sorted collections.
+/// Evaluates these constants of a namespace; None for one that holds functions or sorted collections.
 pub(super) fn evaluate(
     namespace: &CompiledNamespace,
     constants: &[usize],
@@ -115,7 +115,7 @@ pub(super) fn evaluate(
     constants.iter().map(value).collect()
 }
 
-/// The code of a namespace in which constants that are known are not computed again.
+/// Returns the code of a namespace with known constants filled in, so that they are not computed again.
 fn with_values(namespace: &CompiledNamespace, known: &BTreeMap<String, Datum>) -> Artifact {
     let mut artifact = namespace.artifact.clone();
     for (i, definition) in namespace.definitions.iter().enumerate() {
@@ -171,7 +171,7 @@ fn run(
     if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) || holds_sorted(vm.heap(), value) {
         return Ok(None);
     }
-    // One pattern for all that is not a number, so that the same source gives the same bytes.
+    // One bit pattern for every NaN, so that the same source gives the same bytes.
     let canonical = |node: Node| match node {
         Node::Float(x) if x.is_nan() => Node::Float(f64::NAN),
         other => other,
@@ -179,8 +179,8 @@ fn run(
     Ok(Datum::new(Vec::from(datum).into_iter().map(canonical).collect()))
 }
 
-/// Whether a sorted collection is inside: data has none, so such a constant is made where it is used. The
-/// value is known to be small enough to be written out.
+/// True if a sorted collection is inside: data has none, so such a constant is made where it is used. The value is
+/// known to be small enough to be written out.
 fn holds_sorted(heap: &Heap, value: Value) -> bool {
     let mut rest = vec![value];
     while let Some(value) = rest.pop() {

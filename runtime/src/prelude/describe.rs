@@ -1,62 +1,62 @@
-//! Attached preludes as discovery shows them.
+//! Descriptions of attached preludes for discovery.
 
 use super::attached::{Attached, AttachedPrelude};
 use crate::catalog::Entry;
 use ptc_bytecode::{Datum, ExportRecord, NamespaceRecord, Node};
 
-/// The longest description in a line of `dir`, in bytes.
+/// Maximum length of a description in a line of `dir`, in bytes.
 const SHORT: usize = 120;
 
 impl Attached {
-    /// All namespaces.
+    /// Returns all namespaces.
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.parts().iter().flat_map(|part| part.namespaces())
     }
 
-    /// Everything that `apropos` searches.
+    /// Returns all entries that `apropos` searches.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.parts().iter().flat_map(|part| part.entries())
     }
 
-    /// Lines of `dir`.
+    /// Returns the lines of `dir`.
     pub(crate) fn dir(&self, namespace: &str) -> Option<Vec<String>> {
         self.parts().iter().find_map(|part| part.dir(namespace))
     }
 
-    /// The map of `ns-publics`.
+    /// Returns the map of `ns-publics`.
     pub(crate) fn publics(&self, namespace: &str) -> Option<Datum> {
         self.parts().iter().find_map(|part| part.publics(namespace))
     }
 
-    /// The text of `doc` on an export or a namespace.
+    /// Returns the text of `doc` on an export or a namespace.
     pub(crate) fn doc(&self, reference: &str) -> Option<String> {
         self.parts().iter().find_map(|part| part.doc(reference).or_else(|| part.namespace_doc(reference)))
     }
 
-    /// The map of `meta` on an export or a namespace.
+    /// Returns the map of `meta` on an export or a namespace.
     pub(crate) fn meta(&self, reference: &str) -> Option<Datum> {
         self.parts().iter().find_map(|part| part.meta(reference).or_else(|| part.namespace_meta(reference)))
     }
 
-    /// The text of `source`.
+    /// Returns the text of `source`.
     pub(crate) fn source(&self, reference: &str) -> Option<&str> {
         self.parts().iter().find_map(|part| part.source(reference))
     }
 }
 
 impl AttachedPrelude {
-    /// Its namespaces, sorted.
+    /// Returns its namespaces, sorted.
     fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.prelude().namespaces().iter().map(|namespace| &*namespace.name)
     }
 
-    /// What `apropos` finds of it.
+    /// Returns its entries for `apropos`.
     fn entries(&self) -> impl Iterator<Item = &Entry> {
         let entries = self.prelude().entries();
         self.shown().filter_map(|(index, _)| entries.get(index))
     }
 
-    /// The exports of a namespace by name; None if it is not one of its own.
+    /// Returns the exports of a namespace by name; None if it is not its own.
     fn members(&self, namespace: &str) -> Option<Vec<(usize, &ExportRecord)>> {
         self.namespaces().find(|own| *own == namespace)?;
         let exports = self.prelude().exports();
@@ -69,7 +69,7 @@ impl AttachedPrelude {
         Some(members)
     }
 
-    /// Lines of `dir`.
+    /// Returns the lines of `dir`.
     fn dir(&self, namespace: &str) -> Option<Vec<String>> {
         let line = |(_, export): (usize, &ExportRecord)| {
             let call = export.signatures().join(" ");
@@ -82,7 +82,7 @@ impl AttachedPrelude {
         Some(self.members(namespace)?.into_iter().map(line).collect())
     }
 
-    /// The map of `ns-publics`.
+    /// Returns the map of `ns-publics`.
     fn publics(&self, namespace: &str) -> Option<Datum> {
         let members = self.members(namespace)?;
         let mut nodes = Vec::new();
@@ -97,11 +97,11 @@ impl AttachedPrelude {
         Datum::new(nodes)
     }
 
-    /// The text of `doc`.
+    /// Returns the text of `doc`.
     fn doc(&self, reference: &str) -> Option<String> {
         let (index, export) = self.find(reference)?;
         let doc = export.doc.as_deref().unwrap_or("no doc string");
-        // Its further lines are set off: none can pose as one of those below.
+        // Further lines are indented, so that none can pose as one of the lines below.
         let doc = doc.lines().map(str::trim).collect::<Vec<_>>().join("\n  ");
         let mut lines = vec![
             export.reference(),
@@ -114,7 +114,7 @@ impl AttachedPrelude {
         Some(lines.join("\n"))
     }
 
-    /// The map of `meta`.
+    /// Returns the map of `meta`.
     fn meta(&self, reference: &str) -> Option<Datum> {
         let (index, export) = self.find(reference)?;
         let mut nodes = Vec::new();
@@ -122,14 +122,14 @@ impl AttachedPrelude {
         Datum::new(nodes)
     }
 
-    /// The text of `source`.
+    /// Returns the text of `source`.
     fn source(&self, reference: &str) -> Option<&str> {
-        // A helper has no export that could be hidden; an export that is hidden has no source either.
+        // A helper has no export that could be hidden; a hidden export has no source either.
         let is_hidden = self.prelude().export(reference).is_some() && self.find(reference).is_none();
         self.prelude().source_of(reference).filter(|_| !is_hidden)
     }
 
-    /// The text of `doc` on a namespace.
+    /// Returns the text of `doc` on a namespace.
     fn namespace_doc(&self, name: &str) -> Option<String> {
         let members = self.members(name)?;
         let doc = self.namespace_record(name)?.doc.as_deref().unwrap_or("no doc string");
@@ -144,7 +144,7 @@ impl AttachedPrelude {
         Some(lines.join("\n"))
     }
 
-    /// The map of `meta` on a namespace.
+    /// Returns the map of `meta` on a namespace.
     fn namespace_meta(&self, name: &str) -> Option<Datum> {
         let members = self.members(name)?;
         let record = self.namespace_record(name)?;

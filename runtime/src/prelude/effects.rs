@@ -1,25 +1,25 @@
-//! Effects of exports: one judgement for everything that shows or decides by them.
+//! Effects of exports: one judgement for everything that shows them or decides by them.
 //!
-//! An export that reaches no tool is pure. One whose tools all have known effects has the strongest of them, and
-//! anything else is unknown, which counts as a write wherever something is decided. What the author says replaces what
-//! is shown, and can only strengthen what is enforced: a wrapper cannot talk a write down to a read.
+//! An export that reaches no tool is pure. If all its tools have known effects, it has the strongest of them; otherwise
+//! its effect is unknown, which counts as a write in every decision. The author's metadata replaces the shown effect,
+//! and can only strengthen the enforced one: a wrapper cannot turn a write into a read.
 
 use super::attach::{Known, Requirement, Upstream};
 use ptc_bytecode::{Effects, ExportRecord, ToolName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is known of the tools that a prelude may reach.
+/// Effects of the tools that a prelude may reach, as far as they are known.
 #[derive(Clone, Default)]
 pub(crate) struct KnownEffects {
     /// Effects of the host's own tools, by name.
     pub tools: Arc<BTreeMap<String, Effects>>,
-    /// The servers behind `tool/call`.
+    /// Servers behind `tool/call`.
     pub upstream: Option<Arc<dyn Upstream>>,
 }
 
 impl KnownEffects {
-    /// Effect that lists, docs, prompts and traces show: the author's word, else what the tools do.
+    /// Returns the effect that lists, docs, prompts and traces show: the author's metadata, else that of the tools.
     pub fn shown(&self, export: &ExportRecord) -> Effects {
         match export.effect {
             Effects::Unknown if !export.tool_refs.is_empty() => self.reached(export),
@@ -27,12 +27,12 @@ impl KnownEffects {
         }
     }
 
-    /// Effect to decide by: the author's word cannot make it weaker than what the tools do.
+    /// Returns the effect for decisions: metadata cannot make it weaker than that of the tools.
     pub fn enforced(&self, export: &ExportRecord) -> Effects {
         self.shown(export).max(self.reached(export))
     }
 
-    /// The strongest effect of what the code of an export reaches.
+    /// Returns the strongest effect of the tools that the code of an export reaches.
     fn reached(&self, export: &ExportRecord) -> Effects {
         let own = |name: &String| match name.as_str() {
             ToolName::CALL if export.dynamic => Effects::Unknown,
@@ -42,7 +42,7 @@ impl KnownEffects {
         export.tool_refs.iter().map(own).max().unwrap_or(Effects::Pure)
     }
 
-    /// The strongest effect of the upstream operations an export requires, which are all those it calls.
+    /// Returns the strongest effect of the upstream operations an export requires, which are all those it calls.
     fn strongest_call(&self, export: &ExportRecord) -> Effects {
         let Some(upstream) = &self.upstream else { return Effects::Unknown };
         let effect = |id: &String| match Requirement::of(id) {

@@ -1,11 +1,11 @@
-//! Exports as things that can be looked up.
+//! Entries of exports for lookups.
 
 use super::Prelude;
 use crate::catalog::{Entry, Origin};
 use ptc_bytecode::ExportRecord;
 
 impl Prelude {
-    /// One entry for each export, in the same order; made when somebody first looks.
+    /// Returns one entry for each export, in the same order; made on first use.
     pub(crate) fn entries(&self) -> &[Entry] {
         self.inner.entries.get_or_init(|| self.exports().iter().map(entry).collect())
     }

@@ -1,4 +1,4 @@
-//! `.ptcp` files: loading them, and compiling anew what cannot be loaded.
+//! Loading of `.ptcp` files, and recompiling of those that cannot be loaded.
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
@@ -11,20 +11,20 @@ use ptc_bytecode::{
     hex, read_manifest, verify_prelude,
 };
 
-/// The largest file that is looked at.
+/// Maximum size of a file in bytes, by default.
 pub const MAX_FILE_BYTES: usize = 8 << 20;
 
-/// What to do with a file that was compiled for another instruction set.
+/// Treatment of a file that was compiled for another instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stale {
-    /// Refuse it.
+    /// Refuses it.
     Refuse,
-    /// Compile the source inside it anew. Its interface must come out the same.
+    /// Recompiles the source inside it, which must give the same interface.
     #[default]
     Recompile,
 }
 
-/// How to load a file.
+/// Options for loading a file.
 ///
 /// ```
 /// use ptc_runtime::{LoadOptions, Prelude, Runtime};
@@ -36,23 +36,21 @@ pub enum Stale {
 /// ```
 #[derive(Clone, Debug)]
 pub struct LoadOptions<'a> {
-    /// A larger file is refused.
+    /// Maximum size of the file in bytes.
     pub max_bytes: usize,
-    /// What to do with a file for another instruction set.
+    /// Treatment of a file for another instruction set.
     pub stale: Stale,
-    /// If given, only files signed by one of these keys are loaded; otherwise the keys of
-    /// [`Runtime::trusted`], if there are any.
+    /// Keys of which one must have signed the file; if None, the keys of [`Runtime::trusted`] apply, if any.
     pub trusted: Option<&'a TrustedKeys>,
-    /// The text of the signature file, if there is one.
+    /// Text of the signature file, if there is one.
     pub signature: Option<&'a str>,
-    /// If given, only the build with this artifact hash is loaded. A file for another instruction set is then refused, for
-    /// what is compiled anew is another build.
+    /// Artifact hash of the only build to load, if given. A file for another instruction set is then refused, since
+    /// recompiling makes another build.
     pub pin: Option<ArtifactHash>,
-    /// Whether the host vouches for the bytes, as it does for those built into it: they need no signature, and
-    /// what they say about their code is believed.
+    /// True if the host vouches for the bytes, as it does for those built into it: they need no signature, and
+    /// their metadata is trusted.
     pub vouched: bool,
-    /// Preludes whose namespaces a file that is compiled anew may require, besides those that are attached to the
-    /// runtime.
+    /// Preludes whose namespaces a recompiled file may require, besides those attached to the runtime.
     pub uses: &'a [Prelude],
 }
 
@@ -71,11 +69,11 @@ impl Default for LoadOptions<'_> {
 }
 
 impl Prelude {
-    /// Loads a `.ptcp` file, which may have been made by anyone: it is checked from end to end.
+    /// Loads a `.ptcp` file, which anyone may have made: it is fully verified.
     ///
-    /// `(source …)` shows the texts of a file that is signed by a trusted key, vouched for by the host or compiled anew,
-    /// and those of any other file that are the definitions of the source inside it. Only the former is believed about
-    /// what its functions give back, which no reading of a source can confirm.
+    /// `(source …)` shows the texts of a file that is signed by a trusted key, vouched for by the host or
+    /// recompiled, and of any other file those that equal the definitions of the source inside it. Return values
+    /// are trusted only in the former kind, since no source can confirm them.
     pub fn load(runtime: &Runtime, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Prelude, Diagnostic> {
         if bytes.len() > options.max_bytes {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
@@ -87,7 +85,7 @@ impl Prelude {
             false => Provenance::of_file(bytes, options.signature)?,
         };
         if let Some(keys) = trusted {
-            // Before anything of the file is compiled, let alone run.
+            // The signature is checked before any of the file is compiled, let alone run.
             keys.decide([&provenance])?;
         }
         let is_believed = options.vouched || trusted.is_some();
@@ -95,7 +93,7 @@ impl Prelude {
             Ok(file) => {
                 let verified = verify_prelude(file)?;
                 if let Some(pin) = &options.pin {
-                    // By now its parts are known to have the hashes that this one is made of.
+                    // The parts were checked against the hashes that make up this one.
                     pin.check(&verified.manifest)?;
                 }
                 Prelude::link(verified, runtime.library(), is_believed, provenance.into())
@@ -145,33 +143,33 @@ impl Prelude {
         }
     }
 
-    /// The same prelude compiled anew from the sources inside it, which may require the namespaces of these preludes;
-    /// None if they are not inside.
+    /// Recompiles it from the sources inside it, which may require the namespaces of these preludes; None if it
+    /// holds no sources.
     pub fn rebuilt(&self, runtime: &Runtime, uses: &[Prelude]) -> Option<Result<Prelude, PreludeError>> {
-        // What came out of a store stays that, whoever compiles it.
+        // A prelude out of a store stays marked as stored, whoever compiles it.
         let standing =
             Standing { provenance: vec![Provenance::Source], stored: self.standing().stored.clone() };
         let options = CompileOptions { positions: self.has_positions(), uses };
         Some(from_sources(runtime, self.sources()?, self.components(), &standing, &options))
     }
 
-    /// Whether it tells where its instructions come from.
+    /// True if it holds source positions of its instructions.
     pub fn has_positions(&self) -> bool {
         self.artifact().blocks.iter().any(|block| !block.spans.is_empty())
     }
 
-    /// The bytes of its `.ptcp` file without its sources.
+    /// Encodes its `.ptcp` file without its sources.
     pub fn to_bytes_without_source(&self) -> Vec<u8> {
         encode_prelude(&PreludeFile { sources: None, ..self.to_file() })
     }
 
-    /// What a file says about itself, true or not: for tools that show files.
+    /// Reads the unverified manifest of a file, for tools that show files.
     pub fn claims(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
         read_manifest(bytes)
     }
 }
 
-/// Compiles sources as the components of a file tell.
+/// Compiles sources as recorded in the components of a file.
 fn from_sources(
     runtime: &Runtime,
     sources: &[String],

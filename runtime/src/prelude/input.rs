@@ -1,4 +1,4 @@
-//! Preludes as hosts come by them, made ready together: sources and files that use each other are taken in their order.
+//! Preludes in the forms hosts have them, prepared together: sources and files that use each other are ordered first.
 
 use super::uses::order_of;
 use super::{
@@ -8,46 +8,46 @@ use crate::host::Runtime;
 use ptc_bytecode::{Diagnostic, read_manifest};
 use std::sync::Arc;
 
-/// A prelude before it is compiled or loaded, with its place as messages name it.
+/// A prelude before it is compiled or loaded, with its place for messages.
 #[derive(Clone, Debug)]
 pub struct PreludeInput {
-    /// The name of its file, say.
+    /// Place for messages, such as a file name.
     pub origin: Arc<str>,
-    /// What there is of it.
+    /// Source, file or finished prelude.
     pub content: PreludeContent,
-    /// Hash of the only build that is meant.
+    /// Hash of the only build to accept.
     pub pin: Option<ArtifactHash>,
 }
 
-/// What a host has of a prelude.
+/// The form in which a host has a prelude.
 #[derive(Clone, Debug)]
 pub enum PreludeContent {
-    /// Its source.
+    /// Source text.
     Source(Arc<str>),
-    /// The bytes of a `.ptcp` file, and the text of its signature file if there is one.
+    /// Bytes of a `.ptcp` file, and the text of its signature file if there is one.
     File(Arc<[u8]>, Option<Arc<str>>),
-    /// The prelude itself, such as one that comes with the host.
+    /// A finished prelude, such as one that comes with the host.
     Ready(Prelude),
 }
 
-/// Why preludes cannot be made ready.
+/// An error in preparing preludes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum InputError {
-    /// They require each other in a circle.
+    /// Preludes that require each other in a circle.
     Order(Diagnostic),
-    /// The one with this number may not run here, or is no sound file.
+    /// The prelude with this index may not run here, or is not a valid file.
     Refused(usize, Diagnostic),
-    /// The one with this number is a source that does not compile.
+    /// The prelude with this index is a source that does not compile.
     NotCompiled(usize, Box<PreludeError>),
 }
 
 impl PreludeInput {
-    /// A source.
+    /// Makes an input from source text.
     pub fn source(origin: impl Into<Arc<str>>, source: impl Into<Arc<str>>) -> PreludeInput {
         PreludeInput { origin: origin.into(), content: PreludeContent::Source(source.into()), pin: None }
     }
 
-    /// A `.ptcp` file.
+    /// Makes an input from a `.ptcp` file.
     pub fn file(
         origin: impl Into<Arc<str>>,
         bytes: impl Into<Arc<[u8]>>,
@@ -57,13 +57,13 @@ impl PreludeInput {
         PreludeInput { origin: origin.into(), content, pin: None }
     }
 
-    /// A prelude that is ready. With an empty origin, it keeps the one it has.
+    /// Makes an input from a finished prelude. With an empty origin, it keeps its own.
     pub fn ready(origin: impl Into<Arc<str>>, prelude: Prelude) -> PreludeInput {
         PreludeInput { origin: origin.into(), content: PreludeContent::Ready(prelude), pin: None }
     }
 
-    /// The same, refused unless it is the build with this artifact hash. Sources are always refused then: they are no
-    /// build yet, and compiling one to find its hash would run the code of its constants.
+    /// Refuses the prelude unless it is the build with this artifact hash. Sources are always refused then: they
+    /// are not a build yet, and compiling one to find its hash would run the code of its constants.
     ///
     /// ```
     /// use ptc_runtime::{ArtifactHash, InputError, Prelude, PreludeInput, Runtime};
@@ -83,7 +83,7 @@ impl PreludeInput {
         self
     }
 
-    /// Its place as messages name it.
+    /// Returns its place for messages.
     fn shown(&self) -> String {
         match &self.content {
             PreludeContent::Ready(prelude) if self.origin.is_empty() => prelude.shown_origin(),
@@ -91,7 +91,7 @@ impl PreludeInput {
         }
     }
 
-    /// Which namespaces it declares and requires; nothing for one that cannot be read, which is told when it is its turn.
+    /// Returns the namespaces it declares and requires; none for an unreadable input, which is reported in its turn.
     fn outline(&self, runtime: &Runtime) -> Outline {
         match &self.content {
             PreludeContent::Source(source) => Prelude::outline_of(runtime, source).unwrap_or_default(),
@@ -113,7 +113,7 @@ impl PreludeInput {
                 return Err(refused(ArtifactHash::of_source()));
             }
             PreludeContent::Source(source) => {
-                // Compiling finds the values of constants, which is to run code.
+                // Compiling evaluates constants, which runs code.
                 let decided = runtime
                     .trusted_keys()
                     .map_or(Ok(()), |keys: &TrustedKeys| keys.decide(&[Provenance::Source]));
@@ -140,7 +140,7 @@ impl PreludeInput {
 }
 
 impl Prelude {
-    /// Makes preludes ready to be attached, each behind those that it uses, else in the order in which they were given.
+    /// Prepares preludes for attaching, each after those it uses, otherwise in the given order.
     ///
     /// ```
     /// use ptc_runtime::{Prelude, PreludeInput, Runtime};

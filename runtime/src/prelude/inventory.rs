@@ -1,4 +1,4 @@
-//! The part of an agent's prompt that tells what preludes offer.
+//! Inventory: the part of an agent's prompt that lists the exports of preludes.
 
 use super::Prelude;
 use super::attached::{Attached, AttachedPrelude};
@@ -6,28 +6,29 @@ use super::effects::KnownEffects;
 use ptc_bytecode::{Effects, ExportRecord, NamespaceRecord, Visibility};
 use std::cmp::Reverse;
 
-/// Exports of a namespace that keep their doc strings as long as these fit.
+/// Exports per namespace that keep their doc strings as long as these fit.
 const WITH_DOCS: usize = 5;
-/// Tokens for the whole text.
+/// Maximum tokens of the whole text.
 const MAX_TOKENS: usize = 1024;
-/// Bytes that count as one token; English and code have about so many.
+/// Bytes per token, about right for English and code.
 const TOKEN_BYTES: usize = 4;
 
-/// How a run has used tools so far.
+/// Tool usage of a run so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Calls {
-    /// Calls made.
+    /// Number of calls made.
     pub made: u64,
-    /// Calls that failed.
+    /// Number of calls that failed.
     pub failed: u64,
 }
 
-/// How to write the inventory.
+/// Options for the inventory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Inventory {
-    /// Shown at the end, if given.
+    /// Tool usage to show at the end, if given.
     pub calls: Option<Calls>,
-    /// Budget for the whole text, in tokens of four bytes. As many exports are shown as fit, and doc strings go first.
+    /// Budget for the whole text, in tokens of four bytes. As many exports are shown as fit; doc strings are
+    /// dropped first.
     pub max_tokens: usize,
 }
 
@@ -38,7 +39,7 @@ impl Default for Inventory {
 }
 
 impl Inventory {
-    /// The inventory of these preludes, as attached to a run that knows nothing of its tools.
+    /// Renders the inventory of these preludes, as attached to a run without known tools.
     pub fn of(self, preludes: &[Prelude]) -> Option<String> {
         let known = KnownEffects::default();
         let of = |prelude: &Prelude, index: usize| {
@@ -55,8 +56,7 @@ impl Inventory {
 }
 
 impl Prelude {
-    /// The inventory of its exports for prompts; None if none is for prompts. The same prelude gives
-    /// the same text.
+    /// Renders the inventory of its exports for prompts; None if none is for prompts. Equal preludes give equal texts.
     ///
     /// ```
     /// # use ptc_runtime::{Prelude, Runtime};
@@ -76,8 +76,8 @@ impl Prelude {
 }
 
 impl Attached {
-    /// The inventory of what the host lets through, with effects as tools and servers tell them. Every prompt and
-    /// listing of attached preludes is this text.
+    /// Renders the inventory of the exports the host lets through, with the effects of tools and servers. Every
+    /// prompt and listing of attached preludes uses this text.
     pub(crate) fn inventory(&self, how: Inventory) -> Option<String> {
         let of = |part: &AttachedPrelude, index: usize| Some((part.visibility(index)?, part.effect(index)));
         let parts = self.parts().iter();
@@ -86,14 +86,14 @@ impl Attached {
     }
 }
 
-/// A namespace with its exports for prompts, the most telling first.
+/// A namespace with its exports for prompts, the most useful first.
 struct Section<'p> {
     namespace: &'p NamespaceRecord,
     exports: Vec<(&'p ExportRecord, Effects)>,
 }
 
 impl<'p> Section<'p> {
-    /// The namespaces of a prelude that have something for prompts.
+    /// Returns the namespaces of a prelude that have exports for prompts.
     fn all_of(
         prelude: &'p Prelude,
         shown: impl Fn(usize) -> Option<(Visibility, Effects)>,
@@ -114,15 +114,15 @@ impl<'p> Section<'p> {
     }
 }
 
-/// The order of exports in a section. Functions come before constants, since functions are what a namespace is for;
-/// what its author described comes before what was left without a word.
+/// Ranks exports in a section. Functions come before constants, since functions are the point of a namespace;
+/// exports with a doc string come before those without.
 fn rank(export: &ExportRecord) -> (bool, Reverse<bool>, &str) {
     let has_doc = export.doc.as_deref().is_some_and(|doc| !doc.trim().is_empty());
     (export.is_constant(), Reverse(has_doc), &export.symbol)
 }
 
-/// As many exports of each namespace as fit the budget. Doc strings are dropped before the fifth export of a namespace
-/// is, and exports before the frame.
+/// Renders as many exports of each namespace as fit the budget. Doc strings are dropped before the fifth export of
+/// a namespace, and exports before the frame.
 fn render(mut sections: Vec<Section<'_>>, how: Inventory) -> Option<String> {
     sections.sort_by(|a, b| a.namespace.name.cmp(&b.namespace.name));
     let sections = &sections[..];
@@ -139,7 +139,7 @@ fn render(mut sections: Vec<Section<'_>>, how: Inventory) -> Option<String> {
     }))
 }
 
-/// A text that fits, with as many exports of each namespace as bisection finds between these counts.
+/// Finds, by bisection between these counts, the text with the most exports per namespace that fits.
 fn most_that_fit(least: usize, most: usize, fits: impl Fn(usize) -> Option<String>) -> Option<String> {
     if let Some(all) = fits(most) {
         return Some(all);
@@ -185,7 +185,7 @@ fn line(export: &ExportRecord, effect: Effects, docs: bool) -> String {
     format!("  {} {} [{}]{doc}\n", export.reference(), export.signatures().join(" "), effect.name())
 }
 
-/// A text on one line.
+/// Joins a text into one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

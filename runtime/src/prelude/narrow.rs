@@ -1,13 +1,13 @@
-//! What a host lets through of a prelude. It can only show less than the prelude does.
+//! Narrowing of a prelude by the host: it can only show less than the prelude does.
 
-/// What becomes of an export, by how little is left of it.
+/// Visibility left to an export; later variants leave less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Keep {
-    /// It stays as it is.
+    /// Shown as the prelude says.
     #[default]
     Keep,
-    /// It is left out of the prompt.
+    /// Left out of the prompt.
     Discoverable,
-    /// It is not there.
+    /// Hidden from programs.
     Hide,
 }

@@ -1,10 +1,10 @@
-//! Pins: a host names the hash of the one build it means, and every other build is refused.
+//! Pins: a host names the hash of the one build it accepts, and every other build is refused.
 
 use super::signature::from_hex;
 use ptc_bytecode::{Code, Diagnostic, Manifest, hex};
 use std::fmt;
 
-/// Stands between the name of a prelude and its pin.
+/// Separator between the name of a prelude and its pin.
 const PIN: &str = "@artifact:";
 
 /// The artifact hash of a prelude, by which a host [pins](crate::PreludeInput::pinned) it: it covers interface, code and
@@ -13,8 +13,8 @@ const PIN: &str = "@artifact:";
 pub struct ArtifactHash([u8; 32]);
 
 impl ArtifactHash {
-    /// Reads 64 hexadecimal digits, as `ptc inspect` prints them. Fewer are refused: somebody who wants another file to
-    /// begin like this one only has to try often enough.
+    /// Parses 64 hexadecimal digits, as `ptc inspect` prints them. Fewer are refused: a file whose hash begins like
+    /// this one can be found by trying.
     ///
     /// ```
     /// use ptc_runtime::ArtifactHash;
@@ -35,7 +35,7 @@ impl ArtifactHash {
         })
     }
 
-    /// Takes the pin off a name such as `crm.ptcp@artifact:3f…`.
+    /// Splits the pin off a name such as `crm.ptcp@artifact:3f…`.
     ///
     /// ```
     /// use ptc_runtime::ArtifactHash;
@@ -52,7 +52,7 @@ impl ArtifactHash {
         }
     }
 
-    /// Refuses a prelude with another hash. The manifest must be a verified one: what a file says of itself proves nothing.
+    /// Refuses a prelude with another hash. The manifest must be verified: a file's own claims prove nothing.
     pub(super) fn check(&self, manifest: &Manifest) -> Result<(), Diagnostic> {
         let found = manifest.artifact_hash();
         if self.0 == found {
@@ -78,7 +78,7 @@ impl ArtifactHash {
         Err(Diagnostic::without_span(Code::HashMismatch, message).hint(hint))
     }
 
-    /// The refusal of a source that is pinned.
+    /// Makes the refusal of a source that is pinned.
     pub(super) fn of_source() -> Diagnostic {
         Diagnostic::without_span(Code::HashMismatch, "it is a source, and only a build has an artifact hash")
             .hint("build it with `ptc build SOURCE -o DIR`, and pin the file")

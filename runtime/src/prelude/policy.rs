@@ -1,4 +1,4 @@
-//! What a host lets through of every prelude, as settings and files can say it.
+//! Policies: rules for every prelude of a host, as settings and files state them.
 
 use super::{Keep, Prelude};
 use ptc_bytecode::{Code, Diagnostic, ExportRecord, is_definition_name, is_namespace_name, nearest};
@@ -20,19 +20,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
-    /// Exports that are not there for programs. Preludes that use them still may.
+    /// Exports hidden from programs. Preludes that use them still may.
     pub hide: Vec<String>,
-    /// Exports that are left out of prompts, and found by looking.
+    /// Exports left out of prompts, but found by discovery.
     pub discoverable: Vec<String>,
-    /// Leaves out every export that may write: see [`Attach::hide_writes`](crate::Attach::hide_writes).
+    /// True to hide every export that may write: see [`Attach::hide_writes`](crate::Attach::hide_writes).
     pub hide_writes: bool,
-    /// Refuses preludes that may call any upstream operation: see
+    /// True to refuse preludes that may call any upstream operation: see
     /// [`Attach::deny_dynamic`](crate::Attach::deny_dynamic).
     pub deny_dynamic: bool,
 }
 
 impl Policy {
-    /// Both together: what either hides is hidden.
+    /// Combines two policies: exports that either hides are hidden.
     #[must_use]
     pub fn and(&self, other: &Policy) -> Policy {
         let both = |a: &[String], b: &[String]| {
@@ -46,7 +46,7 @@ impl Policy {
         }
     }
 
-    /// Fails if a name can be none of an export.
+    /// Fails if a name cannot be that of an export.
     pub fn check(&self) -> Result<(), Diagnostic> {
         match self.names().find(|name| !is_pattern(name)) {
             None => Ok(()),
@@ -58,7 +58,7 @@ impl Policy {
         }
     }
 
-    /// Fails if a name fits no export of these preludes: a rule that does nothing was misspelled.
+    /// Fails if a name matches no export of these preludes: a rule without effect was misspelled.
     ///
     /// ```
     /// use ptc_runtime::{Policy, Prelude, Runtime};
@@ -85,7 +85,7 @@ impl Policy {
         })
     }
 
-    /// What becomes of an export.
+    /// Returns the visibility left to an export.
     pub(super) fn keep(&self, export: &ExportRecord) -> Keep {
         let name = export.reference();
         let is_in = |names: &[String]| names.iter().any(|pattern| fits(pattern, &name));
@@ -101,7 +101,7 @@ impl Policy {
     }
 }
 
-/// True if an export goes by this name, or begins like it.
+/// True if a pattern names this export, or a prefix of it.
 fn fits(pattern: &str, export: &str) -> bool {
     let Some((space, symbol)) = export.split_once('/') else { return false };
     match pattern.split_once('/') {

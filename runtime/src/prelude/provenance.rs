@@ -1,4 +1,4 @@
-//! Names for preludes by where they come from: what the grants of private tools hang on.
+//! Identity of preludes by origin, on which the grants of private tools depend.
 
 use super::{Prelude, Provenance};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// Facts about a prelude that its host knows and that no file can claim for itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
-    /// Who answers for its code; several for one that was composed.
+    /// Parties that answer for its code; several for a composed prelude.
     pub provenance: Vec<Provenance>,
     /// Namespaces out of a store. A model may have written them, whatever else they were composed with.
     pub stored: BTreeSet<String>,
@@ -18,8 +18,8 @@ impl From<Provenance> for Standing {
     }
 }
 
-/// Names the preludes that a private tool is for: see [`Tools::private_to`](crate::Tools::private_to). Everything it
-/// says must hold. A prelude out of a store never fits, whatever it is called.
+/// Identity of the preludes that a private tool is for: see [`Tools::private_to`](crate::Tools::private_to). All
+/// its conditions must hold. A prelude out of a store never matches, whatever its name.
 ///
 /// ```
 /// use ptc_runtime::PreludeId;
@@ -40,24 +40,24 @@ pub struct PreludeId {
 }
 
 impl PreludeId {
-    /// The build with this artifact hash, in hexadecimal.
+    /// Matches the build with this artifact hash, in hexadecimal.
     pub fn artifact(hash: impl Into<String>) -> PreludeId {
         PreludeId { artifact: Some(hash.into()), ..PreludeId::default() }
     }
 
-    /// Files that this public key signed, in hexadecimal.
+    /// Matches files signed by this public key, in hexadecimal.
     pub fn signed_by(key: impl Into<String>) -> PreludeId {
         PreludeId { signer: Some(key.into()), ..PreludeId::default() }
     }
 
-    /// Only this namespace of it.
+    /// Restricts the match to this namespace of the prelude.
     #[must_use]
     pub fn namespace(mut self, name: impl Into<String>) -> PreludeId {
         self.namespace = Some(name.into());
         self
     }
 
-    /// True if an export in `namespace` of `prelude` is meant.
+    /// True if it matches an export in `namespace` of `prelude`.
     pub(crate) fn fits(&self, prelude: &Prelude, namespace: &str) -> bool {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             let is_same = |wanted: &String| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found));
@@ -85,7 +85,7 @@ impl From<String> for PreludeId {
 }
 
 impl Prelude {
-    /// Public key of whoever signed all of it, in hexadecimal.
+    /// Returns the public key that signed all of it, in hexadecimal.
     pub fn signer(&self) -> Option<&str> {
         match self.provenance() {
             [Provenance::Signed(key)] => Some(key),

@@ -1,22 +1,22 @@
-//! Signatures of prelude files. Hashes tell that a file is whole; only a signature tells who made it.
+//! Signatures of prelude files. Hashes show that a file is intact; only a signature shows who made it.
 //!
-//! A signature stands in a file of its own, `f.ptcp.sig`: one line with a mark, the public key and the
-//! Ed25519 signature of the file's digest, in hexadecimal. A key file holds 32 bytes in hexadecimal.
+//! A signature is a separate file, `f.ptcp.sig`: one line with a mark, the public key and the Ed25519 signature of the
+//! file's digest, in hexadecimal. A key file holds 32 bytes in hexadecimal.
 
 use super::Provenance;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use ptc_bytecode::{Code, Container, Diagnostic};
 
-/// What a signature file starts with.
+/// Mark at the start of a signature file.
 const MARK: &str = "ptc-sig-1";
-/// What is signed is this and the digest, so that a signature means nothing elsewhere.
+/// Prefix of the signed digest, so that a signature is valid nowhere else.
 const CONTEXT: &[u8] = b"ptc-sig-1\0";
 
-/// A key that signs. Not shown by `{:?}`.
+/// A signing key. Not shown by `{:?}`.
 pub struct Signing(SigningKey);
 
 impl Signing {
-    /// From a key file: 64 hexadecimal digits.
+    /// Parses a key file: 64 hexadecimal digits.
     ///
     /// ```
     /// use ptc_runtime::{Signing, TrustedKeys};
@@ -33,12 +33,12 @@ impl Signing {
         Ok(Signing(SigningKey::from_bytes(&seed)))
     }
 
-    /// The key others need to check its signatures, in hexadecimal.
+    /// Returns the public key that checks its signatures, in hexadecimal.
     pub fn public_key(&self) -> String {
         to_hex(self.0.verifying_key().as_bytes())
     }
 
-    /// The text of the signature file for these bytes of a `.ptcp` file.
+    /// Signs these bytes of a `.ptcp` file; returns the text of the signature file.
     pub fn sign(&self, file: &[u8]) -> Result<String, Diagnostic> {
         let digest = Container::read(file)?.header.digest;
         let signature = self.0.sign(&message(&digest));
@@ -52,12 +52,12 @@ impl std::fmt::Debug for Signing {
     }
 }
 
-/// The public keys a host trusts.
+/// The public keys that a host trusts.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedKeys(Vec<VerifyingKey>);
 
 impl TrustedKeys {
-    /// From text: one key in hexadecimal on each line; what follows `#` is left out.
+    /// Parses text with one key in hexadecimal on each line; text behind `#` is ignored.
     pub fn parse(text: &str) -> Result<TrustedKeys, Diagnostic> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
         let keys = lines.filter(|line| !line.is_empty()).map(|line| {
@@ -70,12 +70,12 @@ impl TrustedKeys {
         keys.collect::<Result<Vec<_>, _>>().map(TrustedKeys)
     }
 
-    /// How many there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -86,7 +86,7 @@ impl TrustedKeys {
         self.decide(&[Provenance::of_file(file, signature)?])
     }
 
-    /// The keys one on each line, as [`TrustedKeys::parse`] reads them.
+    /// Formats the keys one per line, as [`TrustedKeys::parse`] reads them.
     pub fn to_text(&self) -> String {
         self.0.iter().map(|key| to_hex(key.as_bytes()) + "\n").collect()
     }
@@ -100,7 +100,7 @@ impl TrustedKeys {
     }
 }
 
-/// Whose signature a file has, if it holds; whether anybody trusts them is another question.
+/// Verifies a signature of a file and returns its signer; trust is checked elsewhere.
 pub(super) fn signer(file: &[u8], signature: &str) -> Result<Provenance, Diagnostic> {
     let mut words = signature.split_whitespace();
     let parts = (words.next(), words.next().and_then(from_hex::<32>), words.next().and_then(from_hex::<64>));
@@ -126,7 +126,7 @@ fn to_hex(bytes: &[u8]) -> String {
 
 pub(super) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
-    // Numbers may begin with a sign, digits of a hash may not.
+    // Parsed numbers may begin with a sign, digits of a hash may not.
     if text.len() != 2 * N || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }

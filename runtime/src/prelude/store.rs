@@ -1,7 +1,7 @@
-//! Preludes in versions: written by hosts and agents, read by name, number or checksum.
+//! Versioned preludes: written by hosts and agents, read by name, number or checksum.
 //!
-//! A store is in memory or in a folder; both are the same to whoever uses them. Only what compiles is
-//! stored, and a stored prelude gives nobody a tool or a credential: attaching it is checked as ever.
+//! A store is in memory or in a folder, with the same behaviour. Only sources that compile are stored, and a stored
+//! prelude grants no tool or credential: attaching it is checked as usual.
 
 mod disk;
 mod error;
@@ -34,18 +34,18 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a store keeps what it holds.
+/// Storage behind a store.
 trait Backend: Send + Sync {
-    /// Shows what there is.
+    /// Passes the current index to `see`.
     fn look(&self, see: &mut dyn FnMut(&Index)) -> Result<(), StoreError>;
 
-    /// The source of the version that `find` finds.
+    /// Returns the source of the version that `find` finds.
     fn fetch(
         &self,
         find: &mut dyn FnMut(&Index) -> Result<Version, StoreError>,
     ) -> Result<Object, StoreError>;
 
-    /// Makes the change that `plan` wants, alone: nothing changes between its look and the change.
+    /// Makes the change that `plan` wants, under a lock: nothing changes between its look and the change.
     fn change(
         &self,
         plan: &mut dyn FnMut(&Index) -> Result<Entry, StoreError>,
@@ -53,20 +53,20 @@ trait Backend: Send + Sync {
     ) -> Result<Entry, StoreError>;
 }
 
-/// A source to be kept.
+/// A source to be stored.
 struct New<'a> {
     checksum: &'a str,
     source: &'a str,
     artifact: &'a [u8],
 }
 
-/// A source that was kept.
+/// A stored source.
 struct Object {
     version: Version,
     source: Arc<str>,
 }
 
-/// Preludes in versions. Cheap to clone; all clones are the same store.
+/// A store of versioned preludes. Cheap to clone; all clones are the same store.
 ///
 /// ```
 /// use ptc_runtime::{PreludeStore, Runtime, StoreRef};
@@ -94,27 +94,27 @@ struct Inner {
     runtime: Runtime,
     limits: StoreLimits,
     backend: Box<dyn Backend>,
-    /// What was compiled lately, by checksum; a checksum never means another source.
+    /// Recently compiled preludes, by checksum; a checksum always means the same source.
     compiled: Mutex<HashMap<String, Prelude>>,
 }
 
-/// How many compiled preludes are kept at hand.
+/// Maximum compiled preludes in the cache.
 const MAX_AT_HAND: usize = 64;
 
 impl PreludeStore {
-    /// A store in memory.
+    /// Makes a store in memory.
     pub fn new(runtime: &Runtime) -> PreludeStore {
         PreludeStore::of(runtime, StoreLimits::default(), Box::new(Memory::default()))
     }
 
-    /// A store in memory that holds more or less.
+    /// Makes a store in memory with other limits.
     pub fn with_limits(runtime: &Runtime, limits: StoreLimits) -> Result<PreludeStore, StoreError> {
         limits.check()?;
         Ok(PreludeStore::of(runtime, limits, Box::new(Memory::default())))
     }
 
-    /// A store in a folder, which is made if it is not there. Any number of processes may use it at the
-    /// same time. When a change returns, it is on disk; a crash loses only what has not returned.
+    /// Opens a store in a folder, which is made if it is missing. Any number of processes may use it at the same
+    /// time. When a change returns, it is on disk; a crash loses only changes that have not returned.
     ///
     /// ```
     /// use ptc_runtime::{PreludeStore, Runtime, StoreLimits};
@@ -142,19 +142,19 @@ impl PreludeStore {
         PreludeStore(Arc::new(Inner { runtime, limits, backend, compiled: Mutex::default() }))
     }
 
-    /// Its limits.
+    /// Returns its limits.
     pub fn limits(&self) -> &StoreLimits {
         &self.0.limits
     }
 
-    /// Stores a new version and makes it the current one. The source must compile and declare the
-    /// namespace `id` and no other. `metadata` is an object; with `parent_checksum` in it, the version is
-    /// stored only if that is still the current one.
+    /// Stores a new version and makes it current. The source must compile and declare the namespace `id` and no
+    /// other. `metadata` is an object; with `parent_checksum` in it, the version is stored only if that one is
+    /// still current.
     pub fn write(&self, id: &str, source: &str, metadata: Value) -> Result<Written, StoreError> {
         self.write_from(id, source, metadata, None)
     }
 
-    /// As [`PreludeStore::write`], saying where the source came from.
+    /// Stores a new version like [`PreludeStore::write`], with the origin of the source.
     pub fn write_from(
         &self,
         id: &str,
@@ -170,8 +170,7 @@ impl PreludeStore {
             return Err(StoreError::new(Code::SourceTooLarge, message).with("limit_bytes", most));
         }
         let metadata = self.metadata(metadata)?;
-        // Compiling takes time, so it happens before anybody has to wait; whether the base is still the
-        // current version is looked at again when it matters.
+        // Compiling takes time, so it happens before taking the lock; the base version is checked again under the lock.
         let mut base = Ok(());
         self.0.backend.look(&mut |index| base = index.check_parent(id, &metadata))?;
         base?;
@@ -240,8 +239,7 @@ impl PreludeStore {
         })
     }
 
-    /// Makes a version the current one, and keeps it from then on. A bare id is refused: which version is
-    /// meant must be said.
+    /// Makes a version current and keeps it from then on. A bare id is refused: the version must be given.
     pub fn set_default(&self, reference: impl ToStoreRef, metadata: Value) -> Result<Selected, StoreError> {
         let reference = reference.to_store_ref()?;
         if reference.version.is_none() {
@@ -263,7 +261,7 @@ impl PreludeStore {
         Ok(Selected { id: reference.id, version, checksum, metadata })
     }
 
-    /// Every prelude, by id, at its current version.
+    /// Lists every prelude, by id, at its current version.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
         let mut rows = Vec::new();
         self.0.backend.look(&mut |index| {
@@ -275,7 +273,7 @@ impl PreludeStore {
         Ok(rows)
     }
 
-    /// The versions of a prelude that are kept, oldest first.
+    /// Lists the kept versions of a prelude, oldest first.
     pub fn history(&self, id: &str) -> Result<Vec<Past>, StoreError> {
         let reference = StoreRef::parse(id)?;
         if reference.version.is_some() {
@@ -336,7 +334,7 @@ impl std::fmt::Debug for PreludeStore {
     }
 }
 
-/// The time, to the millisecond.
+/// Returns the current time, to the millisecond.
 fn now() -> String {
     let now = jiff::Timestamp::now();
     now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string()

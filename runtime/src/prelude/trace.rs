@@ -1,5 +1,4 @@
-//! What a run tells of the preludes that were attached to it: enough to find the same ones again, and no
-//! code, no helpers, no secrets.
+//! Trace of the preludes attached to a run: enough to find the same ones again, and no code, helpers or secrets.
 
 use super::Prelude;
 use super::attached::{Attached, AttachedPrelude};
@@ -7,33 +6,33 @@ use ptc_bytecode::{Component, hex};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The preludes of a run. Of several, each hash is one over the hashes of all, in the order of their attachment, and
-/// lists have the items of all; `preludes` tells of each by itself.
+/// The preludes of a run. With several, each hash covers the hashes of all in the order of their attachment, and
+/// lists have the items of all; `preludes` describes each separately.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PreludeTrace {
     /// SHA-256 of the source.
     pub source_hash: String,
-    /// The identity of the compiled artifact.
+    /// Identity of the compiled artifact.
     pub artifact_hash: String,
-    /// Changes with what programs see.
+    /// Hash that changes with the interface that programs see.
     pub interface_hash: String,
-    /// Namespaces programs cannot define into.
+    /// Namespaces that programs cannot define into.
     pub protected_namespaces: Vec<String>,
     /// Reserved for a hash of the host's policy.
     pub host_policy_hash: Option<String>,
-    /// The public exports.
+    /// Public exports.
     pub exports: Vec<ExportTrace>,
-    /// The sources, if there were several.
+    /// Sources, if there were several.
     pub components: Vec<ComponentTrace>,
     /// Upstream operations that could not be looked up when the prelude was attached.
     pub unverified: Vec<String>,
-    /// Each prelude by itself, if there are several.
+    /// Each prelude separately, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preludes: Vec<PreludeTrace>,
 }
 
 impl PreludeTrace {
-    /// Each prelude by itself, however many there are.
+    /// Returns each prelude separately, even if there is only one.
     pub fn each(&self) -> &[PreludeTrace] {
         match self.preludes.is_empty() {
             true => std::slice::from_ref(self),
@@ -41,12 +40,12 @@ impl PreludeTrace {
         }
     }
 
-    /// What logs and results keep of each prelude: enough to tell whether another run had the same ones.
+    /// Returns the identity of each prelude for logs and results: enough to tell whether another run had equal ones.
     pub fn identities(&self) -> Vec<serde_json::Value> {
         self.each().iter().map(PreludeTrace::brief).collect()
     }
 
-    /// What a log of many turns keeps: hashes, namespaces and, of several sources, which they were.
+    /// Returns a short form for a log of many turns: hashes, namespaces, and the sources if there were several.
     pub fn brief(&self) -> serde_json::Value {
         let mut brief = serde_json::json!({
             "source_hash": self.source_hash,
@@ -61,7 +60,7 @@ impl PreludeTrace {
     }
 }
 
-/// One export.
+/// Trace of one export.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the manifest
 pub struct ExportTrace {
@@ -69,7 +68,7 @@ pub struct ExportTrace {
     pub reference: String,
     pub namespace: String,
     pub symbol: String,
-    /// A number, or "variadic"; of several arities the least.
+    /// Number of arguments, or "variadic"; the fewest of several arities.
     pub arity: serde_json::Value,
     pub params: Vec<String>,
     pub visibility: &'static str,
@@ -78,7 +77,7 @@ pub struct ExportTrace {
     pub requires: Vec<String>,
 }
 
-/// One source of several.
+/// Trace of one source of several.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the manifest
 pub struct ComponentTrace {
@@ -104,7 +103,7 @@ impl ComponentTrace {
 }
 
 impl Attached {
-    /// The trace of a run these are attached to.
+    /// Makes the trace of a run that has these preludes attached.
     pub(crate) fn trace(&self) -> PreludeTrace {
         let mut each: Vec<PreludeTrace> = self.parts().iter().map(|part| part.trace()).collect();
         if each.len() == 1
@@ -132,7 +131,7 @@ impl Attached {
     }
 }
 
-/// The items of all, one prelude after the other.
+/// Collects the items of all preludes, one after the other.
 fn all<T: Clone>(each: &[PreludeTrace], of: fn(&PreludeTrace) -> &Vec<T>) -> Vec<T> {
     each.iter().flat_map(of).cloned().collect()
 }

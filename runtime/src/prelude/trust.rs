@@ -1,11 +1,11 @@
-//! Which preludes may run where only certain keys are trusted: one decision for every place that attaches one.
+//! Trust in preludes where only certain keys are trusted: one decision for every place that attaches one.
 
 use super::TrustedKeys;
 use super::signature::signer;
 use ptc_bytecode::{Code, Diagnostic};
 use std::path::Path;
 
-/// Who answers for the code of a prelude, as far as this process knows.
+/// The party that answers for the code of a prelude, as far as this process knows.
 ///
 /// ```
 /// use ptc_runtime::{LoadOptions, Prelude, Provenance, Runtime, Signing};
@@ -24,16 +24,16 @@ use std::path::Path;
 pub enum Provenance {
     /// The host: the prelude is built into it.
     Host,
-    /// The holder of this public key, in hexadecimal: the file has their signature, and it holds.
+    /// The holder of this public key, in hexadecimal: the file has their valid signature.
     Signed(String),
-    /// Nobody: a file without a signature that holds; this says what is wrong with it.
+    /// No party: a file without a valid signature; the text says what is wrong with it.
     Unsigned(&'static str),
-    /// Nobody: this process compiled it from a source, and sources are not signed.
+    /// No party: this process compiled it from a source, and sources are not signed.
     Source,
 }
 
 impl Provenance {
-    /// Who answers for a `.ptcp` file with this signature file, if there is one.
+    /// Returns the provenance of a `.ptcp` file with this signature file, if there is one.
     pub(super) fn of_file(file: &[u8], signature: Option<&str>) -> Result<Provenance, Diagnostic> {
         match signature {
             None => Ok(Provenance::Unsigned("the file has no signature")),
@@ -43,8 +43,8 @@ impl Provenance {
 }
 
 impl TrustedKeys {
-    /// Decides whether a prelude may run where only these keys are trusted: all who answer for it must hold one of
-    /// them, or be the host itself. Every way of attaching a prelude ends here.
+    /// Decides whether a prelude may run where only these keys are trusted: every party that answers for it must
+    /// hold one of them, or be the host itself. Every way of attaching a prelude ends here.
     ///
     /// ```
     /// use ptc_runtime::{Provenance, TrustedKeys};
@@ -65,8 +65,8 @@ impl TrustedKeys {
         })
     }
 
-    /// Reads keys as settings name them: each entry is a public key in hexadecimal, or a file of such keys, looked
-    /// for from `folder` on. A file without a key is refused.
+    /// Reads keys as settings list them: each entry is a public key in hexadecimal, or a file of such keys,
+    /// relative to `folder`. A file without a key is refused.
     ///
     /// ```
     /// use ptc_runtime::{Signing, TrustedKeys};
@@ -102,10 +102,10 @@ impl TrustedKeys {
     }
 }
 
-/// The longest file of keys that is read, in bytes.
+/// Maximum length of a file of keys in bytes.
 const MAX_KEYS: u64 = 1 << 20;
 
-/// The text of a file of keys. Devices never end, and pipes would be waited for.
+/// Reads the text of a file of keys. Only regular files: devices never end, and pipes would block.
 fn read(file: &Path) -> Result<String, String> {
     let about = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
     if !about.is_file() || about.len() > MAX_KEYS {

@@ -1,7 +1,8 @@
-//! Preludes that use others: what a source may use where it is compiled, and what uses mean where a prelude is attached.
+//! Preludes that use others: the namespaces a source may use where it is compiled, and their meaning where a prelude is
+//! attached.
 //!
-//! A file tells which namespaces it uses, and its code which of their exports. Everything else is looked up in the
-//! preludes that are attached: whatever those exports reach counts as reached by the exports that use them.
+//! A file lists the namespaces it uses, and its code names the exports. Everything else is looked up in the attached
+//! preludes: whatever those exports reach counts as reached by the exports that use them.
 
 use super::attached::Attached;
 use super::{Prelude, interface};
@@ -9,10 +10,11 @@ use ptc_bytecode::{Code, Diagnostic, Effects, ExportRecord, Subject, UseRecord, 
 use ptc_compiler::prelude::{BREAK_UP, Outline, Used, in_order};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Exports looked at for all exports of a prelude together.
+/// Maximum steps for all exports of a prelude together.
 const MAX_STEPS: usize = 2_000_000;
 
-/// What sources that are compiled beside these preludes may use. Of two with the same namespace the first counts.
+/// Returns the namespaces that sources compiled beside these preludes may use. Of two with the same namespace, the
+/// first wins.
 pub(super) fn usable<'p>(preludes: impl Iterator<Item = &'p Prelude>) -> Used {
     let mut used = Used::default();
     for prelude in preludes {
@@ -34,24 +36,24 @@ pub(super) fn usable<'p>(preludes: impl Iterator<Item = &'p Prelude>) -> Used {
 }
 
 impl Prelude {
-    /// The namespaces of other preludes that its code calls, as they were when it was compiled.
+    /// Returns the namespaces of other preludes that its code calls, as they were at compile time.
     pub fn uses(&self) -> &[UseRecord] {
         &self.manifest().uses
     }
 
-    /// Exports of other namespaces that an export calls itself, as `ns/name`, sorted.
+    /// Returns the exports of other namespaces that an export calls directly, as `ns/name`, sorted.
     pub fn used_by(&self, reference: &str) -> impl Iterator<Item = &str> {
         let uses = self.index(reference).and_then(|index| self.inner.uses.get(index));
         uses.into_iter().flatten().map(|name| &**name)
     }
 
-    /// The record of an export as its own code gives it, without what it reaches through other preludes.
+    /// Returns the record of an export as its own code gives it, without anything it reaches through other preludes.
     pub(crate) fn own_export(&self, reference: &str) -> Option<&ExportRecord> {
         self.index(reference).map(|index| &self.manifest().exports[index])
     }
 
-    /// The same prelude beside those it uses, each export with all that it reaches through them. Fails if one of
-    /// them is missing or has another interface than the one it was compiled with.
+    /// Resolves its uses among `others`: each export gets everything it reaches through them. Fails if one of them
+    /// is missing or has another interface than at compile time.
     pub(crate) fn beside(&self, others: Option<&Attached>) -> Result<Prelude, Diagnostic> {
         let others: Vec<&Prelude> = others.into_iter().flat_map(Attached::preludes).collect();
         for used in self.uses() {
@@ -96,14 +98,14 @@ impl Prelude {
             .hint(format!("build it again together with the new `{name}`, or attach the old one")))
     }
 
-    /// Exports of this namespace that its code names.
+    /// Returns the exports of this namespace that its code names.
     fn names_of(&self, namespace: &str) -> impl Iterator<Item = &str> {
         let names = self.artifact().defs.iter().filter_map(|name| used_export(name));
         names.filter(move |name| name.split('/').next() == Some(namespace))
     }
 
-    /// These preludes in an order in which each comes behind those it uses, else as they were given. Whatever is missing is
-    /// found out where they are attached.
+    /// Orders preludes so that each comes after those it uses, otherwise as given. Missing ones are reported where
+    /// the preludes are attached.
     ///
     /// ```
     /// use ptc_runtime::{CompileOptions, Prelude, Runtime};
@@ -130,8 +132,8 @@ impl Prelude {
     }
 }
 
-/// The order in which preludes are compiled or attached: each behind those that declare what it requires. Each has its
-/// place as messages name it.
+/// Returns the order in which preludes are compiled or attached: each after those that declare the namespaces it
+/// requires. Each outline comes with its place for messages.
 ///
 /// ```
 /// use ptc_runtime::{PreludeOutline, order_of_preludes};
@@ -161,7 +163,7 @@ pub fn order_of(outlines: &[(String, Outline)]) -> Result<Vec<usize>, Diagnostic
     })
 }
 
-/// Collects what exports of one prelude reach through others.
+/// Walk that collects everything that exports of one prelude reach through others.
 struct Walk<'p> {
     prelude: &'p Prelude,
     others: &'p [&'p Prelude],
@@ -171,7 +173,7 @@ struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    /// The record of an export with all that it reaches.
+    /// Returns the record of an export with everything it reaches.
     fn reached(&mut self, index: usize) -> Result<ExportRecord, Diagnostic> {
         let exports = &self.prelude.manifest().exports;
         let own = &exports[index];
@@ -213,7 +215,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// Exports of other preludes that one of this prelude calls itself.
+    /// Returns the exports of other preludes that an export of this one calls directly.
     fn others_of(&mut self, index: usize) -> Result<Vec<Option<&'p ExportRecord>>, Diagnostic> {
         let mut all = Vec::new();
         for name in self.prelude.inner.uses.get(index).into_iter().flatten() {
@@ -238,7 +240,7 @@ fn refused(message: String) -> Diagnostic {
     Diagnostic::without_span(Code::PreludeAttachFailed, message).about(Subject::Attachment)
 }
 
-/// A refusal for a reason of its own, which is told where only the message is shown.
+/// Makes a refusal whose message states its reason too, for places that show only the message.
 fn refused_as(code: Code, message: &str) -> Diagnostic {
     Diagnostic { code, ..refused(format!("{}: {message}", code.reason())) }
 }
@@ -247,7 +249,7 @@ fn too_tangled() -> Diagnostic {
     refused("what its exports use is too tangled to be checked".into())
 }
 
-/// The beginning of a hash, by which people tell two apart.
+/// Returns the start of a hash, by which people tell two apart.
 fn short(hash: &[u8; 32]) -> String {
     hex(hash).chars().take(12).collect()
 }

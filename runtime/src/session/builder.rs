@@ -1,4 +1,4 @@
-//! How a session starts: with data, with stored preludes, with leave to write them.
+//! Builder of a session: data, stored preludes, and permission to write them.
 
 use super::Session;
 use crate::host::{Grants, Runtime};
@@ -7,7 +7,7 @@ use crate::run::Failure;
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic};
 
-/// Starts a session.
+/// Builder of a session.
 ///
 /// ```
 /// use ptc_runtime::{PreludeStore, Runtime, Session};
@@ -50,32 +50,34 @@ impl SessionBuilder {
         self
     }
 
-    /// The store its preludes come from, and go to.
+    /// Sets the store its preludes come from and are written to.
     pub fn store(mut self, store: &PreludeStore) -> SessionBuilder {
         self.store = Some(store.clone());
         self
     }
 
-    /// The stored preludes, such as `"paged"` or `"paged@2"`: looked up once, now, and kept beside those of the runtime.
+    /// Sets the stored preludes, such as `"paged"` or `"paged@2"`: resolved once, at the start, and kept beside
+    /// those of the runtime.
     pub fn preludes<R: ToStoreRef>(mut self, references: impl IntoIterator<Item = R>) -> SessionBuilder {
         self.preludes = Some(references.into_iter().map(|reference| reference.to_store_ref()).collect());
         self
     }
 
-    /// A prelude that is not in the store, beside those of the runtime. With [`SessionBuilder::preludes`] it is refused.
+    /// Adds a prelude that is not in the store, beside those of the runtime. It cannot be combined with
+    /// [`SessionBuilder::preludes`].
     pub fn prelude(mut self, prelude: &Prelude) -> SessionBuilder {
         self.fixed = Some(prelude.clone());
         self
     }
 
-    /// Lets programs write to the store: `authoring` is the shipped prelude `prelude`, which is attached
-    /// beside the others.
+    /// Lets programs write to the store: `authoring` is the shipped prelude `prelude`, which is attached beside the
+    /// others.
     pub fn write_capable(mut self, authoring: &Prelude) -> SessionBuilder {
         self.authoring = Some(authoring.clone());
         self
     }
 
-    /// Starts it. Nothing of a program has been looked at when this fails.
+    /// Starts the session. A failure comes before any program is looked at.
     pub fn start(self) -> Result<Session, Failure> {
         let wrong = |message: &str| {
             Err(Failure::compile(vec![Diagnostic::without_span(Code::InvalidConfig, message)], ""))
@@ -102,7 +104,7 @@ impl SessionBuilder {
         Ok(Session { frozen, ..Session::new(runtime).with_grants(self.grants) })
     }
 
-    /// The stored preludes as one, and which versions they are.
+    /// Composes the stored preludes into one; also returns their versions.
     fn stored(&self) -> Result<(Option<Prelude>, Vec<FrozenRef>), Failure> {
         let references = self.preludes.iter().flatten().cloned().collect::<Result<Vec<_>, _>>();
         let references = references.map_err(|error| refused(&error))?;

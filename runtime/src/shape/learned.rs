@@ -1,4 +1,4 @@
-//! Shapes of tools that say nothing of what they answer: what they have answered so far.
+//! Learned shapes, for tools without a declared reply: their replies so far.
 
 use super::Shape;
 use super::outline::Outlined;
@@ -7,24 +7,24 @@ use crate::tools::ToolAnswer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Only the first answers of a tool are looked at: more tell little, and it may be called a million times.
+/// Maximum replies inspected per tool: more tell little, and it may be called a million times.
 const MAX_ANSWERS: u32 = 16;
 
-/// Larger answers are not looked at: nodes of data, and bytes of data that runs share.
+/// Maximum size of an inspected reply: nodes of owned data, and bytes of shared data.
 const MAX_NODES: usize = 50_000;
 const MAX_BYTES: usize = 1 << 20;
 
-/// How many tools are kept.
+/// Maximum number of tools.
 const MAX_TOOLS: usize = 1_000;
 
-/// What tools have answered so far, by name.
+/// Shapes of replies so far, by name of the tool.
 #[derive(Default)]
 pub(crate) struct Learned {
     seen: Mutex<BTreeMap<String, (Arc<Shape>, u32)>>,
 }
 
 impl Learned {
-    /// Looks at an answer.
+    /// Inspects a reply.
     pub fn look(&self, tool: &str, answer: &ToolAnswer) {
         {
             let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ impl Learned {
         seen.insert(tool.to_string(), (Arc::new(all), times + 1));
     }
 
-    /// What a tool has answered so far.
+    /// Returns the shape of a tool's replies so far.
     pub fn of(&self, tool: &str) -> Option<Arc<Shape>> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get(tool).map(|(shape, _)| shape.clone())

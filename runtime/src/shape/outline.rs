@@ -1,4 +1,4 @@
-//! The shape of a value, read through serde: of JSON text without holding it, and of data.
+//! Outlines: the shape of a value read through serde, from JSON text without building it, and from data.
 
 use super::{FieldShape, MAX_FIELDS, RecordShape, Shape};
 use serde::Deserialize;
@@ -6,23 +6,23 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many items of a list are looked at.
+/// Maximum items inspected per list.
 const ITEMS: usize = 20;
 
-/// How deep is looked.
+/// Maximum depth inspected.
 const DEPTH: usize = 5;
 
-/// The longest name of a field, in bytes; longer ones are data.
+/// Maximum length of a field name in bytes; longer ones are data.
 const NAME: usize = 64;
 
 impl Shape {
-    /// The shape of JSON text; None if it is none.
+    /// Returns the shape of JSON text; None if it is not JSON.
     pub fn of_json(text: &str) -> Option<Shape> {
         serde_json::from_str::<Outlined>(text).ok().map(|Outlined(shape)| shape)
     }
 }
 
-/// A value of which only the shape is kept.
+/// Deserialised value of which only the shape is kept.
 pub(super) struct Outlined(pub Shape);
 
 impl<'de> Deserialize<'de> for Outlined {
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Outlined {
     }
 }
 
-/// Reads the shape of a value so many levels deep.
+/// Seed that reads the shape of a value up to this depth.
 struct Outline(usize);
 
 impl<'de> DeserializeSeed<'de> for Outline {
@@ -106,7 +106,7 @@ impl<'de> Visitor<'de> for Outline {
             let is_new = !fields.contains_key(&key);
             is_whole &= key.len() <= NAME && (fields.len() < MAX_FIELDS || !is_new);
             if is_whole {
-                // Values under `_` are firewalled, and are not looked into: keys may be data, too.
+                // Values under `_` are firewalled and not inspected: their keys may be data, too.
                 let depth = if key.starts_with('_') { 0 } else { self.0 - 1 };
                 let shape = map.next_value_seed(Outline(depth))?;
                 fields.insert(key, FieldShape { shape, is_always: true });

@@ -1,16 +1,17 @@
-//! Shapes out of JSON Schemas, as servers describe their tools. A part that says something else than a shape can say is
-//! anything: nothing is refused because of it.
+//! Shapes from JSON Schemas, as servers describe their tools. A part that a shape cannot express becomes
+//! [`Shape::Anything`], so nothing is refused because of it.
 
 use super::{FieldShape, RecordShape, Shape};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
 
-/// How deep a schema is followed, and how many parts of it: references may name a part many times over.
+/// Maximum depth of a schema that is followed; `MAX_PARTS` bounds its parts, since references may name a part many
+/// times.
 const DEPTH: usize = 12;
 const MAX_PARTS: usize = 2_000;
 
 impl Shape {
-    /// What values of a JSON Schema look like.
+    /// Returns the shape of the values of a JSON Schema.
     ///
     /// ```
     /// use ptc_runtime::Shape;
@@ -93,7 +94,7 @@ impl<'s> Reader<'s> {
             return Shape::Map;
         };
         let required = object.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        // A part with a long list may be named many times over.
+        // A part with a long list may be referenced many times.
         self.parts_left = self.parts_left.saturating_sub(required.len() / 16);
         let required: HashSet<&str> = required.iter().filter_map(Value::as_str).collect();
         let mut fields = BTreeMap::new();

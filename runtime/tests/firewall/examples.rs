@@ -1,11 +1,11 @@
-//! The examples of the builtin table, with firewalled values in every place: the host gets what it gets without the
+//! Examples of the builtin table with firewalled values in every place: the host gets the same values as without the
 //! firewall.
 
 use super::{public, runtime};
 use ptc_bytecode::BUILTINS;
 use ptc_runtime::Grants;
 
-/// An expression and what it is made of, each a stretch of the text.
+/// Splits an expression into itself and its parts, each a range of the text.
 fn parts(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let (mut open, mut found): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
@@ -52,13 +52,13 @@ fn parts(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// The text with some of its parts read out of a firewalled field.
+/// Replaces some parts of the text by reads of a firewalled field.
 fn veiled(text: &str, chosen: &[(usize, usize)]) -> String {
     let mut out = String::new();
     let mut at = 0;
     for (start, end) in chosen {
         out.push_str(&text[at..*start]);
-        // A literal map would be a constant of the program, which holds nothing it does not know.
+        // A literal map would be a constant of the program, which cannot hold runtime values.
         out.push_str(&format!("(:_v (assoc data/none :_v {}))", &text[*start..*end]));
         at = *end;
     }
@@ -82,11 +82,11 @@ fn every_builtin_gives_the_host_what_it_gives_without_the_firewall() {
         let atoms: Vec<(usize, usize)> = parts.iter().filter(is_atom).copied().collect();
         variants.extend((1..atoms.len()).map(|from| veiled(source, &atoms[from..])));
         for program in variants {
-            // A text that is no expression there (a parameter, a namespace) does not compile, or fails in the same way.
+            // A part that is no expression there (a parameter, a namespace) does not compile, or fails in the same way.
             let Ok(wanted) = runtime.eval(&program, &open) else { continue };
             let found = runtime.eval(&program, &walled);
             compared += 1;
-            // The time differs.
+            // Times differ between runs.
             let is_same = match &found {
                 Ok(found) => {
                     found.print().ok() == wanted.print().ok()

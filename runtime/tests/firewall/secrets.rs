@@ -1,11 +1,11 @@
-//! Firewalled values in every argument of every builtin, by themselves and inside collections: nothing that a model
-//! could be shown has any of them, in any spelling.
+//! Firewalled values in every argument of every builtin, alone and inside collections: nothing shown to a model
+//! contains any of them, in any spelling.
 
 use super::{public, runtime};
 use ptc_bytecode::BUILTINS;
 use ptc_runtime::{Grants, Runtime};
 
-/// How a program gets at each secret, and the texts that would give it away.
+/// Expressions for each secret, and the texts that would reveal it.
 const SECRETS: [(&str, &[&str]); 11] = [
     ("(:_text data/s)", &["xq7hiddenzw93kk"]),
     ("(:_int data/s)", &["987654321987", "e5f4c9d903", "1110010111110100110010011101100100000011"]),
@@ -25,21 +25,21 @@ const DATA: &str = r#"{"_text": "Xq7hiddenZw93kk", "_int": 987654321987, "_float
     "_word": "wxHiddenWord", "_map": {"innerKey77": "innerVal88"}, "_list": ["xq7Listed", 33445566],
     "_short": "qſz"}"#;
 
-/// What stands in the other places.
+/// Values for the other arguments.
 const FILLERS: [&str; 9] =
     ["1", "\"ab\"", "[1 2]", "{:a 1}", "inc", ":a", "#\"[a-z]+\"", "nil", "(parse \"2024-05-01\")"];
 
-/// Where the secret stands in its argument.
+/// Forms of the argument that holds the secret.
 const PLACES: [&str; 5] = ["S", "[S 1]", "{:a S}", "[[S] {:k S}]", "(atom [S])"];
 
-/// The texts that would give a secret away: as it is, reversed, and its parts of six characters.
+/// Returns the texts that would reveal a secret: as it is, reversed, and its parts of six characters.
 fn needles(secret: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     for text in secret {
         let chars: Vec<char> = text.to_lowercase().chars().collect();
         let reversed: Vec<char> = chars.iter().rev().copied().collect();
         for chars in [chars, reversed] {
-            // Six binary digits are to be found anywhere.
+            // Six binary digits would match by chance.
             let wide = chars.len().min(if chars.len() > 30 { 20 } else { 6 });
             all.extend(chars.windows(wide).map(|window| window.iter().collect::<String>()));
         }
@@ -51,7 +51,7 @@ fn grants() -> Grants {
     Grants::new().json("s", DATA).unwrap().firewall(true)
 }
 
-/// Runs a program with the firewall up and looks for a secret in all that it shows.
+/// Runs a program with the firewall up and searches all its visible output for a secret.
 fn look(runtime: &Runtime, grants: &Grants, program: &str, needles: &[String], found: &mut Vec<String>) {
     let shown = public(&runtime.eval(program, grants));
     let text = shown.to_lowercase();
@@ -72,7 +72,7 @@ fn no_builtin_shows_a_firewalled_value() {
                 for (i, (read, texts)) in SECRETS.iter().enumerate() {
                     let needles = needles(texts);
                     for (j, filler) in FILLERS.iter().enumerate() {
-                        // Alone, and in turn inside of something.
+                        // Alone, and inside one of the other forms in turn.
                         for place in [PLACES[0], PLACES[1 + (i + j + at) % 3]] {
                             let place = place.replace('S', "s");
                             let args: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Where the mark goes with the value: through definitions, branches, saved runs, tools, and into data.
+//! Propagation of firewall marks: through definitions, branches, saved runs, tools, and into data.
 
 use super::{both, eval, public, runtime, shown};
 use ptc_bytecode::{Datum, Node};
@@ -39,13 +39,13 @@ fn looking_for_marks_is_paid_for() {
             format!("(let [v (mapv inc (range 10000))] (dotimes [_ {calls}] (compare v 1)) (count v))");
         eval(&program, &grants()).unwrap().fuel
     };
-    // Each call may have to look through all of it.
+    // Each call may have to search all of it.
     assert!(fuel(20) - fuel(10) > 10 * 10_000 / 16, "{} units more", fuel(20) - fuel(10));
 }
 
 #[test]
 fn elements_stay_apart() {
-    // Collections of clear and firewalled values are shown as far as they are clear.
+    // Clear elements of mixed collections are shown.
     for (program, wanted) in [
         ("[1 (:_pin data/user)]", "[1 <Firewalled>]"),
         ("(map inc data/_ids)", "[<Firewalled> <Firewalled>]"),
@@ -73,7 +73,7 @@ fn elements_stay_apart() {
         ("(count data/_ids)", "2"),
         ("(= 77 (:_pin data/user))", "true"),
         ("(type (:_mail data/user))", ":string"),
-        // A firewalled key is not shown as one, nor is where it leads.
+        // A firewalled key is shown neither itself nor through the value it selects.
         ("{(:_mail data/user) 1}", "<Firewalled>"),
         ("#{(:_mail data/user)}", "<Firewalled>"),
         ("(get {\"ada@engine.uk\" \"found\"} (:_mail data/user))", "<Firewalled>"),
@@ -181,7 +181,7 @@ fn a_saved_run_keeps_it() {
     let outcome = run.finish().unwrap();
     assert_eq!(outcome.print().unwrap(), "[\"ada@engine.uk\" {:_x \"ada@engine.uk!\"} [4711 4712]]");
     assert_eq!(shown(&outcome), "[<Firewalled> {:_x <Firewalled>} <Firewalled>]");
-    // Without the firewall it was other data.
+    // Without the firewall, the granted data differs.
     let open = Grants::new().json("user", USER).unwrap().json("_ids", "[4711, 4712]").unwrap();
     assert!(runtime.load(&bytes, &open).is_err());
 }
@@ -193,7 +193,7 @@ fn data_says_what_is_marked_and_takes_the_mark_back() {
     let at = |node: Node| datum.nodes().iter().position(|known| *known == node).unwrap();
     assert_eq!(datum.veiled(), [at(Node::Int(77)) as u32, datum.nodes().len() as u32 - 3]);
     let back = Grants::new().frozen("x", ptc_runtime::Frozen::from_datum(&datum).unwrap());
-    // Also where nobody put the firewall up.
+    // The mark holds even without a firewall in this run.
     let (clear, shown) = both("[(first (:a data/x)) (:_k (:m data/x))]", &back);
     assert_eq!((clear.as_str(), shown.as_str()), ("[77 [1 2]]", "[<Firewalled> <Firewalled>]"));
     assert_eq!(datum, Datum::new(datum.nodes().to_vec()).unwrap(), "a mark is no part of the value");

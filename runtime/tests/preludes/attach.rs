@@ -1,4 +1,4 @@
-//! Whether a run is granted what a prelude needs.
+//! Checks that a run is granted everything a prelude needs.
 
 use super::common::*;
 use ptc_runtime::{Attach, Effects, Grants, Prelude, Tools};
@@ -58,7 +58,7 @@ fn effects_are_told_as_the_servers_know_them() {
         attached.eval(&program, &Grants::new()).unwrap().print().unwrap()
     };
     assert_eq!(effect("crm/get-user"), "\"read\"");
-    // The source says nothing, the server says that it writes.
+    // The source declares nothing, but the server says that it writes.
     assert_eq!(effect("crm/list-users"), "\"write\"");
     let trace = attached.prelude_trace().unwrap();
     assert_eq!(trace.exports.iter().find(|e| e.symbol == "list-users").unwrap().effect, "write");
@@ -72,7 +72,7 @@ fn calls_to_anything_can_be_denied() {
     assert!(message.contains("a/f"), "{message}");
     let declared =
         compiled("(ns a) (defn f {:requires [\"upstream:s/t\"]} [s] (tool/call {:server s :tool \"t\"}))");
-    // What an export declares does not bind what it calls.
+    // Declaring operations does not restrict the calls.
     assert!(runtime().with_tools(stub()).attach(&declared, &Attach::new()).is_ok());
     let message = problem(&declared, stub(), &Attach::new().deny_dynamic(true));
     assert!(message.contains("a/f may call any upstream operation"), "{message}");
@@ -84,7 +84,7 @@ fn calls_to_anything_can_be_denied() {
 fn the_tools_of_every_export_a_program_names_are_there_before_it_starts() {
     let prelude = compiled(TWO);
     let attached = runtime().with_tools(tools()).attach(&prelude, &Attach::new()).unwrap();
-    // Another grant than the one it was attached with: the guard still looks.
+    // Other grants than at the time of attaching: the guard still checks.
     let fewer = Tools::new().with("fetch", |_| Ok(1));
     let failure = attached
         .clone()

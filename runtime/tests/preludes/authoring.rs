@@ -1,4 +1,4 @@
-//! The namespace `prelude/`, with which programs write preludes: one test for each row of its table.
+//! The namespace `prelude/`, with which programs write preludes: one test per row of its table.
 
 use super::common::*;
 use ptc_runtime::{
@@ -7,13 +7,13 @@ use ptc_runtime::{
 };
 use serde_json::{Value, json};
 
-/// The shipped prelude.
+/// Returns the shipped prelude.
 pub fn authoring() -> Prelude {
     let options = LoadOptions { vouched: true, ..LoadOptions::default() };
     Prelude::load(&runtime(), ptc_preludes::prelude(), &options).unwrap()
 }
 
-/// A store with two versions of `shop`.
+/// Makes a store with two versions of `shop`.
 fn filled() -> PreludeStore {
     let store = PreludeStore::new(&runtime());
     for n in [19, 7] {
@@ -103,7 +103,7 @@ fn write_stores_a_version_or_says_why_not() {
     );
     assert_eq!((&written["status"], &written["version"]), (&json!("ok"), &json!(1)));
     assert_eq!(written["exports"], json!(["paged/size"]));
-    // Only public names with plain values come through.
+    // Only public names with plain values are kept.
     assert_eq!(
         store.read("paged").unwrap().metadata,
         *json!({"reason": "add size", "parent_version": 3}).as_object().unwrap()
@@ -250,13 +250,13 @@ fn sessions_that_may_write() {
         .write_capable(&authoring())
         .start()
         .unwrap();
-    // Both are there, and the host's own tools too.
+    // Both preludes are there, and the host's own tools too.
     let total = session.eval("(+ (tool/price {}) shop/rate)").unwrap();
     assert_eq!(total.print().unwrap(), "119");
     let program = r#"(def new (str/replace (prelude/source "shop") "7" "8"))
         (:version (prelude/write {:id "shop" :source new :metadata {:reason "up"}}))"#;
     assert_eq!(session.eval(program).unwrap().print().unwrap(), "3");
-    // What it started with stays.
+    // The session keeps the version it started with.
     assert_eq!(session.eval("shop/rate").unwrap().print().unwrap(), "19");
     assert_eq!(store.read("shop").unwrap().version, 3);
     assert!(session.eval("(source prelude/write)").unwrap().prints[0].contains("(defn write"));

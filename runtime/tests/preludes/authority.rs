@@ -1,8 +1,8 @@
-//! What each export may reach is worked out from its code, whatever way it takes there.
+//! The authority of each export is derived from its code, through any path of calls.
 
 use super::common::*;
 
-/// Requires, tool_refs and whether it is dynamic, of `a/f` with this body.
+/// Returns the requirements, tool references and dynamic flag of `a/f` with this body.
 fn facts(body: &str) -> (Vec<String>, Vec<String>, bool) {
     let source = format!(
         "(ns a) (defn- helper [x] (tool/helped {{:x x}})) (defn- pure [x] x) (def maps [{{:server \"k\" :tool \"k\"}}]) \
@@ -143,7 +143,7 @@ fn cycles_are_followed_once() {
     assert!(export(source, "a/other").requires.is_empty());
 }
 
-/// Long chains and wide fans are followed in time that grows with their length.
+/// Long chains and wide fans are followed in linear time.
 #[test]
 fn long_chains_are_followed() {
     let chain: String = (1..1_500).map(|i| format!("(defn f{i} [x] (f{} x))", i - 1)).collect();

@@ -1,4 +1,4 @@
-//! Several preludes side by side: each keeps its code, its hashes and what its host lets through.
+//! Several preludes side by side: each keeps its code, its hashes and its visible exports.
 
 use super::common::*;
 use ptc_runtime::{
@@ -10,7 +10,7 @@ const SHOP: &str = "(ns shop \"Prices.\") (def rate 19) (defn- raw [id] (tool/pr
     (defn price \"Price of one.\" [id] (raw id))";
 const CARS: &str = "(ns cars \"Vehicles.\") (defn park \"Parks one.\" [f] (map f [1 2]))";
 
-/// As a file that was built elsewhere.
+/// Compiles a source and loads it from its file, as if built elsewhere.
 fn loaded(source: &str) -> Prelude {
     Prelude::load(&runtime(), &compiled(source).to_bytes(), &LoadOptions::default()).unwrap()
 }
@@ -19,7 +19,7 @@ fn tools() -> Tools {
     Tools::new().with("price", |_| Ok(7)).effect("price", Effects::Write)
 }
 
-/// A file, a file without its source, a source and a stored one.
+/// Returns a file, a file without its source, a source and a stored prelude.
 fn all() -> Vec<Prelude> {
     let bare = compiled("(ns bare) (defn one [] 1)").to_bytes_without_source();
     let store = PreludeStore::new(&runtime());
@@ -46,10 +46,10 @@ fn print(runtime: &Runtime, program: &str) -> String {
 fn files_sources_and_stored_ones_attach_side_by_side() {
     let runtime = attached();
     assert_eq!(print(&runtime, "[shop/rate (bare/one) kept/two (cars/park shop/price)]"), "[19 1 2 [7 7]]");
-    // No code was compiled anew: each is what was attached.
+    // Nothing was recompiled: each is the attached build.
     let hashes: Vec<String> = runtime.preludes().map(Prelude::artifact_hash).collect();
     assert_eq!(hashes, all().iter().map(Prelude::artifact_hash).collect::<Vec<_>>());
-    // Names are looked at before anything runs, as with one.
+    // Names are checked before anything runs, as with one prelude.
     for (program, message) in [
         ("(shop/nope)", "`shop/nope` is not an export of `shop`"),
         ("(cars/park)", "`cars/park` expects 1 argument(s), got 0"),
@@ -74,7 +74,7 @@ fn two_that_declare_the_same_namespace_are_both_named() {
     let message = &failure.diagnostic().message;
     let expected = "duplicate namespace 'shop': both `mine/shop.ptcp` and `yours/all.clj` declare it";
     assert!(message.contains(expected), "{message}");
-    // Without the name of a file, the hash says which one is meant.
+    // Without a file name, the hash identifies the prelude.
     let failure = runtime.attach(&loaded(SHOP), &Attach::new()).err().unwrap();
     let hash = &loaded(SHOP).artifact_hash()[..12];
     assert!(failure.diagnostic().message.contains(hash), "{failure}");
@@ -118,10 +118,10 @@ fn traces_tell_of_each() {
     }
     assert_eq!(trace.each().len(), 4);
     assert_eq!(trace.components[0].version, Some(1));
-    // Another one among them is another whole.
+    // A different prelude among them changes the hash of the whole.
     let other = attached().attach(&compiled("(ns more)"), &Attach::new()).unwrap();
     assert_ne!(other.prelude_trace().unwrap().artifact_hash, trace.artifact_hash);
-    // One alone is told of as ever.
+    // A single prelude keeps its own hash.
     let one = runtime().attach(&compiled(CARS), &Attach::new()).unwrap().prelude_trace().unwrap();
     assert_eq!(one.artifact_hash, compiled(CARS).artifact_hash());
     assert_eq!(one.each().len(), 1);
@@ -207,7 +207,7 @@ fn sessions_keep_those_of_their_runtime() {
     assert_eq!(plain.eval("shop/rate").unwrap().print().unwrap(), "19");
 }
 
-/// A function of one prelude has not the authority of the export of another that calls it.
+/// A function of one prelude does not get the authority of another prelude's export that calls it.
 #[test]
 fn a_prelude_does_not_lend_its_tools_to_functions_of_another() {
     let tools = Tools::new().with("secret", |_| Ok("42")).private_to("secret", "vault");
@@ -216,7 +216,7 @@ fn a_prelude_does_not_lend_its_tools_to_functions_of_another() {
     let mean = "(ns mean) (defn made [] (fn [_] (tool/secret {})))";
     let runtime = runtime().with_tools(tools).attach(&compiled(vault), &Attach::new()).unwrap();
     assert_eq!(runtime.eval("(vault/told)", &Grants::new()).unwrap().print().unwrap(), "\"42\"");
-    // It is refused where it is attached, or where it calls.
+    // It is refused when attached, or when it calls.
     let Ok(runtime) = runtime.attach(&compiled(mean), &Attach::new()) else { return };
     for program in ["((mean/made) 1)", "(vault/each (mean/made))", "(vault/all (mean/made))"] {
         assert!(runtime.eval(program, &Grants::new()).is_err(), "{program}");

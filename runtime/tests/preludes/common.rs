@@ -1,4 +1,4 @@
-//! What the tests share: a runtime, a prelude of the guide, and short ways to run programs.
+//! Shared by the tests: a runtime, a prelude of the guide, and short ways to run programs.
 
 use ptc_runtime::{
     Attach, Effects, ExportRecord, Failure, Grants, Known, Outcome, Prelude, PreludeError, Runtime, Tools,
@@ -51,7 +51,7 @@ pub fn compiled(source: &str) -> Prelude {
     compile(source).unwrap_or_else(|error| panic!("{error}\n{source}"))
 }
 
-/// Compiles a source that must be refused; gives the reason and the message.
+/// Compiles a source that must be refused; returns the reason and the message.
 pub fn refused(source: &str) -> (&'static str, String) {
     let error = compile(source).expect_err(source);
     (error.reason(), error.message().to_string())
@@ -61,7 +61,7 @@ pub fn export(source: &str, reference: &str) -> ExportRecord {
     compiled(source).export(reference).unwrap_or_else(|| panic!("no {reference}")).clone()
 }
 
-/// A tool `call` that answers as upstream servers do, telling what it was asked.
+/// Makes tools with a `call` that replies like upstream servers, echoing its arguments.
 pub fn stub() -> Tools {
     Tools::new().with("call", |args| {
         let args = args.json()?;
@@ -71,7 +71,7 @@ pub fn stub() -> Tools {
     })
 }
 
-/// A tool `call` that always fails in the recoverable way.
+/// Makes tools with a `call` that always fails in a recoverable way.
 pub fn failing() -> Tools {
     Tools::new().with("call", |_| Ok(serde_json::json!({"ok": false, "reason": "not_found"})))
 }
@@ -84,21 +84,21 @@ pub fn eval(prelude: &str, program: &str, tools: &Tools) -> Result<Outcome, Fail
     attached(prelude, tools).eval(program, &Grants::new())
 }
 
-/// The printed value of a program that must succeed.
+/// Returns the printed value of a program that must succeed.
 pub fn value(prelude: &str, program: &str) -> String {
     eval(prelude, program, &stub()).unwrap_or_else(|failure| panic!("{program}\n{failure}")).print().unwrap()
 }
 
-/// Reason and first line of a program that must fail.
+/// Returns the reason and first line of a program that must fail.
 pub fn fault(prelude: &str, program: &str) -> (&'static str, String) {
     let failure = eval(prelude, program, &stub()).expect_err(program);
     (failure.reason(), failure.diagnostic().message.clone())
 }
 
-/// Upstream servers by name with their tools; None for those not loaded.
+/// Upstream servers with their tools; None for those not loaded.
 pub struct Servers(pub Vec<Server>);
 
-/// A name, and the tools if they are known.
+/// Name of a server, and its tools if known.
 pub type Server = (&'static str, Option<Vec<(&'static str, Effects)>>);
 
 impl Upstream for Servers {

@@ -1,4 +1,4 @@
-//! Several sources as one prelude.
+//! Composition of several sources into one prelude.
 
 use super::common::*;
 use ptc_runtime::{Prelude, Selection, SourceOrigin};
@@ -38,7 +38,7 @@ fn each_is_compiled_alone() {
     let one = Selection::new("one", "(ns a) (defn f [] 1)");
     let two = Selection::new("two", "(ns b) (defn g [] (a/f))");
     assert_eq!(compose(&[one.clone(), two]).unwrap_err().reason(), "compile_error");
-    // What is in a bundle is what would be alone.
+    // A source in a bundle has the same requirements as alone.
     let bundle = compose(&[one, Selection::new("c", "(ns c) (defn h [x] (tool/t {:x x}))")]).unwrap();
     let alone = compiled("(ns c) (defn h [x] (tool/t {:x x}))");
     assert_eq!(bundle.export("c/h").unwrap().requires, alone.export("c/h").unwrap().requires);

@@ -1,4 +1,4 @@
-//! Constants are found when a prelude is compiled, in a sandbox that can do nothing but compute.
+//! Constants are evaluated when a prelude is compiled, in a sandbox that can do nothing but compute.
 
 use super::common::*;
 
@@ -35,7 +35,7 @@ fn a_constant_cannot_depend_on_itself() {
 fn constants_may_hold_functions() {
     let source = "(ns a) (def add (fn [x] (+ x n))) (def n 10) (def inc2 (comp inc inc)) (def ops {:up inc :down dec}) (def pick :name)";
     assert_eq!(value(source, "(map a/add [1 2])"), "[11 12]");
-    // A call without arguments gives the value and does not apply it.
+    // A call without arguments returns the value and does not apply it.
     assert_eq!(value(source, "[(fn? (a/add)) ((a/add) 5) (a/pick)]"), "[true 15 :name]");
     assert_eq!(value(source, "[((:up a/ops) 1) (let [f a/inc2] (f 1))]"), "[2 3]");
 }
@@ -69,7 +69,7 @@ fn impure_constants_are_refused() {
         assert_eq!(reason, "impure_constant", "{value}: {message}");
         assert!(message.contains(what), "{value}: {message}");
     }
-    // Only what runs counts: a function may do all that when it is called.
+    // Only code that runs counts: a function may do all of that when it is called.
     assert!(compile("(ns a) (def f (fn [] (currentTimeMillis))) (def g (java.util.Date. 0))").is_ok());
 }
 

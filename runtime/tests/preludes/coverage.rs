@@ -1,4 +1,4 @@
-//! The list of what is covered names the tests there are.
+//! The coverage list names existing tests only.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn the_list_and_the_tests_agree() {
         }
     }
     assert!(elsewhere > 10);
-    // Tests of statements are named after their section; other tests may stand beside them.
+    // Tests of statements are named after their section; other tests may be in the same file.
     let is_of_section =
         |name: &&str| name.starts_with('s') && name[1..].starts_with(|c: char| c.is_ascii_digit());
     let there: BTreeSet<&str> = GUIDE
@@ -50,7 +50,7 @@ fn the_list_and_the_tests_agree() {
     assert_eq!(sections, (0..=11).collect());
 }
 
-/// True if this file, named from its crate on without the folder `tests`, has this test.
+/// True if this file, relative to its crate without the folder `tests`, has this test.
 fn is_test(file: &str, test: &str) -> bool {
     let (package, rest) = file.split_once('/').unwrap_or_else(|| panic!("a crate and a file: {file}"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(package).join("tests").join(rest);

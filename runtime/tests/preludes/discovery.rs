@@ -1,4 +1,4 @@
-//! Looking things up over the language, an attached prelude and upstream servers.
+//! Lookups over the language, an attached prelude and upstream servers.
 
 use super::common::*;
 use ptc_runtime::{Attach, Catalog, Datum, Entry, Grants, Known, Lookup, Node, Origin, Runtime, Upstream};
@@ -94,7 +94,7 @@ fn preludes_come_before_servers_and_those_before_the_language() {
 
 #[test]
 fn scores_are_exact() {
-    // Exact 10, beginning 5, part 2; names get 2 more; sums over names and texts.
+    // Exact 10, prefix 5, part 2; names get 2 more; sums over names and texts.
     let source = "(ns a) (defn sort-rows \"x\" [] 1) (defn rows \"sorts\" [] 1) (defn resort \"x\" [] 1) (defn other \"sort sort\" [] 1)";
     let found = value(source, "(filter #(str/starts-with? % \"prelude\") (apropos \"sort\" {:limit 50}))");
     assert_eq!(
@@ -190,7 +190,7 @@ fn an_inventory_shows_the_most_telling_exports_that_fit() {
         let how = ptc_runtime::Inventory { max_tokens, calls: None };
         let text = prelude.inventory(how).unwrap();
         assert!(text.len() <= 4 * max_tokens, "{text}");
-        // What the author described comes first, and constants come last.
+        // Documented exports come first, constants last.
         let first = text.lines().nth(2).unwrap();
         assert!(first.starts_with("  b/zoom (zoom x) [pure]"), "{text}");
         assert_eq!(text.contains("b/a0"), max_tokens == 100_000, "{text}");
@@ -219,7 +219,7 @@ fn a_word_with_letters_left_out_is_found_where_nothing_else_is() {
     let found = value(CRM, "(apropos \"usr\")");
     assert!(found.contains("crm/get-user ") && found.contains("crm/list-users "), "{found}");
     assert_eq!(value(CRM, "(apropos \"zzzz\")"), "[]");
-    // A word that is found as it is brings nothing that is only like it.
+    // A literal match brings no merely similar names.
     assert!(
         !value("(ns a) (defn str-ing [] 1) (defn storing [] 1)", "(apropos \"str\")").contains("storing")
     );
@@ -235,7 +235,7 @@ fn other_forms_of_a_word_are_found_after_the_word_itself() {
     assert_eq!(found("invoices"), "[\"prelude: a/invoices-of - Some.\" \"prelude: a/get-invoice - One.\"]");
     assert_eq!(found("invoice"), "[\"prelude: a/get-invoice - One.\" \"prelude: a/invoices-of - Some.\"]");
     assert_eq!(found("sums"), "[\"prelude: a/sumBy - Adds.\"]");
-    // A question is about its words, and not about \"the\".
+    // A question is about its words, and not about "the".
     assert_eq!(found("what is the sum of the rows?"), "[\"prelude: a/sumBy - Adds.\"]");
 }
 

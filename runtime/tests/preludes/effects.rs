@@ -1,10 +1,10 @@
-//! Effects of exports: worked out from the tools they reach, shown the same everywhere, and never talked down.
+//! Effects of exports: derived from the tools they reach, shown consistently, and never weakened.
 
 use super::common::*;
 use ptc_runtime::{Attach, Effects, Grants, Known, Runtime, Tools, Upstream};
 use std::sync::{Arc, Mutex};
 
-/// Wrappers that say nothing of themselves around tools of every kind, and pure code.
+/// Wrappers without metadata around tools of every kind, and pure code.
 const MIXED: &str = r#"(ns adm)
     (def size 50)
     (defn pure [x] (inc x))
@@ -35,7 +35,8 @@ fn attached_to_servers(source: &str) -> Runtime {
     runtime().with_tools(tools()).attach(&compiled(source), &Attach::new().upstream(servers())).unwrap()
 }
 
-/// What `meta`, `doc`, `ns-publics`, the inventory, the trace and the API say of one export, which must agree.
+/// Returns the effect of one export in `meta`, `doc`, `ns-publics`, the inventory, the trace and the API, which
+/// must agree.
 fn effect(runtime: &Runtime, reference: &str) -> String {
     let eval = |program: String| {
         runtime.clone().with_tools(tools()).eval(&program, &Grants::new()).unwrap().print().unwrap()
@@ -120,7 +121,7 @@ fn a_file_cannot_claim_that_code_with_tools_is_pure() {
     assert_eq!(problem.code, ptc_runtime::Code::AuthorityMismatch, "{problem}");
 }
 
-/// Servers whose tools become known when somebody asks, and that remember who was asked.
+/// Servers whose tools become known on request, and that record the requests.
 struct Cold {
     servers: Servers,
     asked: Mutex<Vec<String>>,

@@ -1,5 +1,4 @@
-//! `.ptcp` files: the same source gives the same bytes, and whatever is wrong with a file is found and
-//! told.
+//! `.ptcp` files: the same source gives the same bytes, and every defect of a file is detected and reported.
 
 use super::common::*;
 use ptc_bytecode::{
@@ -14,14 +13,14 @@ fn load(bytes: &[u8]) -> Result<Prelude, Diagnostic> {
     Prelude::load(&runtime(), bytes, &LoadOptions::default())
 }
 
-/// The error of the guide's file after a change to what is in it, its hashes put right.
+/// Returns the error for the guide's file after a change to its content, with its hashes recomputed.
 fn refusal(change: impl FnOnce(&mut PreludeFile)) -> Diagnostic {
     let mut file = compiled(CRM).to_file();
     change(&mut file);
     load(&encode_prelude(&file)).expect_err("this must not load")
 }
 
-/// As [`refusal`], with all that follows from the change filled in as a forger would.
+/// Returns the error like [`refusal`], with all derived fields filled in as a forger would.
 fn forgery(change: impl FnOnce(&mut PreludeFile)) -> Diagnostic {
     let mut file = compiled(CRM).to_file();
     change(&mut file);
@@ -59,7 +58,7 @@ fn identities_change_with_what_they_stand_for() {
 
 #[test]
 fn the_manifest_is_held_against_the_code() {
-    // The export of a helper that calls upstream, with fewer requirements than its code has.
+    // An export that calls upstream, with fewer requirements than its code has.
     let claim = |change: &dyn Fn(&mut ptc_runtime::ExportRecord)| {
         forgery(|file| change(&mut file.manifest.exports[1]))
     };
@@ -74,7 +73,7 @@ fn the_manifest_is_held_against_the_code() {
         assert_eq!(problem.code, Code::AuthorityMismatch, "{problem}");
         assert!(problem.message.contains("crm/get-user"), "{problem}");
     }
-    // More may be required than is found, and what cannot be recomputed is a claim.
+    // More may be required than was derived, and facts that cannot be recomputed are claims.
     let mut file = compiled(CRM).to_file();
     file.manifest.exports[1].requires.push("upstream:crm/other".into());
     file.manifest.exports[1].requires.sort();
@@ -84,7 +83,7 @@ fn the_manifest_is_held_against_the_code() {
 
 #[test]
 fn code_that_reaches_more_than_it_says_is_refused() {
-    // The table of tools is where a call goes: sent elsewhere, the manifest does not fit any more.
+    // The table of tools decides where a call goes: after a change there, the manifest no longer fits.
     let problem = forgery(|file| {
         for tool in &mut file.artifact.tools {
             *tool = ToolName::Upstream { server: "bank".into(), tool: "transfer".into() };
@@ -98,7 +97,7 @@ fn code_that_reaches_more_than_it_says_is_refused() {
 
 #[test]
 fn a_call_goes_where_the_table_says_whatever_its_arguments() {
-    // The map still says "crm", but the table was changed together with the manifest.
+    // The map still says "crm", but the table was changed along with the manifest.
     let mut file = compiled("(ns a) (defn f [] (tool/call {:server \"crm\" :tool \"x\"}))").to_file();
     file.artifact.tools[0] = ToolName::Upstream { server: "erp".into(), tool: "y".into() };
     file.manifest.exports[0].requires = vec!["upstream:erp/y".into()];
@@ -144,7 +143,7 @@ fn totals_and_imports_are_held_against_the_code() {
     let problem = load(&encode_prelude(&file)).unwrap_err();
     assert_eq!(problem.code, Code::UnresolvedBuiltin, "{problem}");
     assert!(problem.message.contains("`trim`"), "{problem}");
-    // One that only the core library may use.
+    // A builtin reserved for the core library.
     let mut file = compiled("(ns a) (defn f [x] (str/trim x))").to_file();
     file.artifact.imports[0] = "%state".into();
     assert_eq!(load(&encode_prelude(&file.sealed())).unwrap_err().code, Code::UnresolvedBuiltin);
@@ -203,7 +202,7 @@ fn a_fresh_file_shows_the_definitions_of_the_source_inside() {
             assert_eq!(file.source_of(name), prelude.source_of(name));
         }
         assert_eq!(file.source_of("b/dead"), None);
-        // There is nothing to hold the texts against.
+        // Without the source, the texts cannot be checked.
         let bare = load(&prelude.to_bytes_without_source()).unwrap();
         assert_eq!(bare.source_of("a/f"), None);
     }
@@ -243,7 +242,7 @@ fn a_lying_text_is_never_shown() {
     let runtime = runtime().with_tools(stub()).attach(&prelude, &Attach::new()).unwrap();
     let outcome = runtime.eval("(source 'crm/get-user)", &Grants::new()).unwrap();
     assert_eq!(outcome.prints, ["no source available for crm/get-user"]);
-    // What was compiled here is shown, also when it was compiled from a file's own source.
+    // Preludes compiled here show their source, even if compiled from a file's own source.
     assert!(compiled(CRM).source_of("crm/get-user").is_some());
     assert!(
         prelude.rebuilt(&super::common::runtime(), &[]).unwrap().unwrap().source_of("crm/get-user").is_some()
@@ -258,15 +257,15 @@ fn a_file_of_another_instruction_set_is_compiled_anew_where_that_is_allowed() {
     assert_eq!(refused.unwrap_err().code, Code::AbiMismatch);
     let recovered = load(&bytes).unwrap();
     assert_eq!(recovered.artifact_hash(), compiled(CRM).artifact_hash());
-    // Without its source there is nothing to compile.
+    // Without its source it cannot be recompiled.
     let bare = stale(&compiled(CRM).to_bytes_without_source(), |_| {});
     assert_eq!(load(&bare).unwrap_err().code, Code::AbiMismatch);
-    // And what comes out must be what the file promised.
+    // The recompiled interface must be the promised one.
     let other = stale(&compiled(CRM).to_bytes(), |file| file.manifest.interface_hash[0] ^= 1);
     assert_eq!(load(&other).unwrap_err().code, Code::InterfaceChanged);
 }
 
-/// The same file for another instruction set.
+/// Rebuilds the file for another instruction set.
 pub fn stale(bytes: &[u8], change: impl FnOnce(&mut PreludeFile)) -> Vec<u8> {
     let mut file = decode_prelude(bytes).unwrap();
     file.manifest.abi ^= 1;
@@ -303,7 +302,7 @@ fn code_without_a_manifest_is_no_prelude() {
         container.sections.iter().copied().filter(|section| section.kind != kind).collect()
     };
     assert_eq!(load(&seal(1, &without(kind::CODE))).unwrap_err().code, Code::Corrupt);
-    // Flags that do not fit what is there.
+    // Flags that contradict the sections.
     assert_eq!(load(&seal(1, &without(kind::SOURCE))).unwrap_err().code, Code::Corrupt);
     assert!(load(&seal(0, &without(kind::SOURCE))).is_ok());
     assert!(load(&seal(1, &without(kind::RENDERED))).is_ok());
@@ -335,7 +334,7 @@ fn only_a_trusted_key_signs() {
         let options = LoadOptions { trusted: Some(&keys), signature, ..LoadOptions::default() };
         Prelude::load(&runtime(), bytes, &options)
     };
-    // A signed file shows its texts: someone who is trusted made it.
+    // A signed file shows its texts: a trusted party made it.
     let prelude = load(&bytes, Some(&signature)).unwrap();
     assert!(prelude.source_of("crm/get-user").is_some());
     let theirs = theirs.sign(&bytes).unwrap();

@@ -1,10 +1,10 @@
-//! Prelude files that are wrong inside, made from sound ones: what is changed looks random and is the same every time.
+//! Forged prelude files, made from sound ones: the changes look random and are reproducible.
 //!
 //! Tests of other crates include this file as well, so it stands alone.
 
-use ptc_bytecode::{Container, Op, PreludeFile, Section, decode_prelude, encode_prelude, seal};
+use ptc_bytecode::{Container, Op, PreludeFile, Section, decode_prelude, encode_prelude, seal, used_as};
 
-/// Small numbers that look random and are the same every time.
+/// A small, reproducible random number generator.
 pub struct Dice(u64);
 
 impl Dice {
@@ -14,19 +14,19 @@ impl Dice {
     }
 }
 
-/// A number in the environment.
+/// Reads a number from the environment.
 pub fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
 impl Dice {
-    /// Numbers of their own for each kind of change, and others with another `PTC_MUTANTS_SEED`.
+    /// Seeds the numbers separately for each kind of change, and by `PTC_MUTANTS_SEED`.
     pub fn new(which: u64) -> Dice {
         Dice(setting("PTC_MUTANTS_SEED").unwrap_or(0).wrapping_mul(1_000).wrapping_add(which))
     }
 }
 
-/// A file that is not the sound one it is made of, whose hashes fit what it holds.
+/// Makes a file that differs from the sound one, with hashes that fit its content.
 pub fn forged(sound: &[u8], dice: &mut Dice) -> Vec<u8> {
     loop {
         let forged = match dice.roll(2) {
@@ -45,7 +45,7 @@ pub fn forged(sound: &[u8], dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// The file with some bytes of one section changed.
+/// Changes some bytes of one section of the file.
 pub fn forged_section(sound: &[u8], dice: &mut Dice) -> Vec<u8> {
     let container = Container::read(sound).expect("a sound file");
     let mut sections: Vec<Section<'_>> = container.sections.clone();
@@ -58,7 +58,7 @@ pub fn forged_section(sound: &[u8], dice: &mut Dice) -> Vec<u8> {
     seal(container.header.flags, &sections)
 }
 
-/// One change to some bytes.
+/// Makes one change to some bytes.
 pub fn bend(body: &mut Vec<u8>, dice: &mut Dice) {
     let at = dice.roll(body.len());
     if body.is_empty() {
@@ -77,9 +77,13 @@ pub fn bend(body: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// One change to what the file means.
+/// Makes one change to the meaning of the file.
 pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
     let artifact = &mut file.artifact;
+    // Files without uses draw no number here, so that their mutants stay the same.
+    if !artifact.defs.is_empty() && dice.roll(5) == 0 {
+        return bend_uses(file, dice);
+    }
     match dice.roll(14) {
         0 => {
             let block = dice.roll(artifact.blocks.len());
@@ -88,7 +92,7 @@ pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
             ops[at] = ops[from];
         }
         1 => {
-            // An instruction with other operands, through its bytes.
+            // Changes the operands of an instruction, through its bytes.
             let block = dice.roll(artifact.blocks.len());
             let ops = &mut artifact.blocks[block].ops;
             let at = dice.roll(ops.len());
@@ -167,7 +171,7 @@ pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
             _ => file.manifest.namespaces[0].name = ["tool", "n", "m/m"][dice.roll(3)].into(),
         },
         12 => {
-            // The same again, and now and then far too often.
+            // A repetition, now and then far too often.
             let copies = if dice.roll(10) == 0 { 70_000 } else { 1 + dice.roll(3) };
             match dice.roll(3) {
                 0 => {
@@ -191,6 +195,34 @@ pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
                 0 => arity.required = dice.roll(256) as u8,
                 1 => arity.rest = !arity.rest,
                 _ => arity.block = dice.roll(20) as u32,
+            }
+        }
+    }
+}
+
+/// Makes one change to the uses of other preludes that the file claims.
+fn bend_uses(file: &mut PreludeFile, dice: &mut Dice) {
+    let (defs, uses) = (&mut file.artifact.defs, &mut file.manifest.uses);
+    let at = dice.roll(defs.len());
+    let names =
+        ["crm/find", "crm/raw", "crm/size", "crm/tag", "crm/none", "other/find", "tool/find", "crm", ""];
+    match dice.roll(9) {
+        0 => defs[at] = used_as(names[dice.roll(names.len())]).into(),
+        1 => defs[at] = names[dice.roll(names.len())].into(),
+        2 => {
+            let other = dice.roll(defs.len());
+            defs.swap(at, other);
+        }
+        3 => defs[at] = defs[dice.roll(defs.len())].clone(),
+        4 => drop(defs.remove(at)),
+        5 => uses.truncate(dice.roll(2)),
+        6 => uses.extend(uses.first().cloned()),
+        _ => {
+            let Some(used) = uses.first_mut() else { return };
+            match dice.roll(3) {
+                0 => used.namespace = ["crm", "other", "tool", "m", ""][dice.roll(5)].into(),
+                1 => used.interface_hash[dice.roll(32)] ^= 1,
+                _ => used.artifact_hash[dice.roll(32)] ^= 1,
             }
         }
     }

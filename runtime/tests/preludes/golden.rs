@@ -1,7 +1,7 @@
-//! A file that was made once and is kept: while the instruction set stays the same it must load and run as
-//! it did, and once it has changed, the file must be known as stale and be compiled anew.
+//! A stored file: while the instruction set stays the same it must load and run as before, and once it has changed, the
+//! file must be recognised as stale and be recompiled.
 //!
-//! `PTC_BLESS=1 cargo test -p ptc-runtime --test preludes golden` adds one for the instruction set of today.
+//! `PTC_BLESS=1 cargo test -p ptc-runtime --test preludes golden` adds one for the current instruction set.
 
 use super::common::*;
 use ptc_bytecode::{Code, Header, abi};

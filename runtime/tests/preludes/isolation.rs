@@ -1,4 +1,4 @@
-//! How exports run: their own names inside, the caller's everything else.
+//! Isolation of exports: their own names inside, the caller's surroundings otherwise.
 
 use super::common::*;
 use ptc_runtime::{Attach, Evaluator, Grants, LoadOptions, Prelude, Runtime, Step, Tools};
@@ -146,7 +146,7 @@ fn one_ledger_entry_with_its_origin_for_each_wrapped_call() {
     let Step::NeedsTools(calls) = run.step() else { panic!("it waits") };
     assert_eq!((calls.len(), &*calls[0].name, calls[0].origin.as_deref()), (1, "call", Some("crm/get-user")));
     let bytes = run.snapshot().unwrap();
-    // A run is saved with the prelude it uses, and goes on as if nothing had happened.
+    // A run is saved with the prelude it uses, and goes on unchanged.
     let mut run = runtime.load(&bytes, &Grants::new()).unwrap();
     let Step::NeedsTools(again) = run.step() else { panic!("it waits") };
     assert_eq!((&again[0].args, again[0].origin.as_deref()), (&calls[0].args, Some("crm/get-user")));
@@ -155,7 +155,7 @@ fn one_ledger_entry_with_its_origin_for_each_wrapped_call() {
         Step::Done(done) => done.err(),
         Step::NeedsTools(_) => None,
     };
-    // `tool/call` of the program itself is the language's own where nobody grants it.
+    // The program's own `tool/call` is refused by the language if it is not granted.
     assert_eq!(failure.map(|failure| failure.reason()), Some("runtime_error"));
 }
 
@@ -170,8 +170,8 @@ fn an_evaluator_keeps_the_prelude_from_record_to_record() {
     }
 }
 
-/// The same programs with the prelude compiled here and loaded from its file, with and without garbage
-/// collected at every step: same values, same prints, same fuel.
+/// The same programs with the prelude compiled here and loaded from its file, with and without a collection at
+/// every step: equal values, prints and fuel.
 #[test]
 fn source_and_file_give_equal_steps() {
     let programs = [

@@ -1,9 +1,9 @@
-//! Metadata is heeded or refused, never passed over.
+//! Metadata is obeyed or refused, never ignored.
 
 use super::common::*;
 use ptc_runtime::{Attach, Grants};
 
-/// Reason, message and hint of a source that must be refused.
+/// Returns reason, message and hint of a source that must be refused.
 fn told(source: &str) -> (&'static str, String, String) {
     let error = compile(source).expect_err(source);
     let hint = error.diagnostic().hint.clone().unwrap_or_default();
@@ -82,7 +82,7 @@ fn a_namespace_takes_visibility_only() {
     );
 }
 
-/// Whatever is private is not exported, not in the prompt, and cannot be called from outside.
+/// Private definitions are not exported, not in the prompt, and not callable from outside.
 #[test]
 fn every_form_of_private_is_heeded() {
     for (definition, call) in [
@@ -111,7 +111,7 @@ fn every_form_of_private_is_heeded() {
             let shown = runtime.eval(program, &Grants::new()).unwrap().print().unwrap();
             assert!(!shown.contains("hidden"), "{definition}: {program} gives {shown}");
         }
-        // A file made of it knows no more.
+        // A file made from it has no more exports.
         let loaded =
             ptc_runtime::Prelude::load(&super::common::runtime(), &prelude.to_bytes(), &Default::default());
         assert_eq!(loaded.unwrap().exports().len(), 1);
@@ -133,6 +133,6 @@ fn metadata_where_it_means_nothing_is_refused() {
     assert!(message.contains("^:private"), "{message}");
     assert!(hint.contains("(defn ^:private"), "{hint}");
     assert_eq!(told("(ns a) (defn f {:private :yes} [] 1)").0, "invalid_metadata");
-    // Hints of types are for Clojure, and mean nothing here.
+    // Type hints are for Clojure, and mean nothing here.
     assert_eq!(value("(ns a) (defn ^String f [^long x ^{:tag int} y] (+ x y))", "(a/f 1 2)"), "3");
 }

@@ -1,13 +1,13 @@
-//! Files that are wrong inside but whose hashes are right go through load, verify and a run. Whatever
-//! happens, nothing panics, hangs or says "internal error".
+//! Forged files with correct hashes go through load, verify and a run. In every case, nothing panics, hangs or says
+//! "internal error".
 //!
-//! `PTC_MUTANTS=1000000 cargo test --release -p ptc-runtime --test preludes mutants -- --nocapture` looks at
-//! more of them, `PTC_MUTANTS_SECONDS=1800` for so long, and `PTC_MUTANTS_SEED` at others.
+//! `PTC_MUTANTS=1000000 cargo test --release -p ptc-runtime --test preludes mutants -- --nocapture` tries more of them,
+//! `PTC_MUTANTS_SECONDS=1800` sets a time instead, and `PTC_MUTANTS_SEED` other ones.
 
 use super::common::*;
 use super::forge::{Dice, bend, bend_file, forged_section, setting};
 use ptc_bytecode::{Section, code_bytes, encode_prelude, kind, seal};
-use ptc_runtime::{Attach, Grants, Limits, LoadOptions, Prelude, Runtime};
+use ptc_runtime::{Attach, CompileOptions, Grants, Limits, LoadOptions, Prelude, Runtime};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -21,13 +21,26 @@ const SOURCE: &str = "(ns m) (def k {:a [1 2] :b \"text\"}) (def f (fn [x] (+ x 
 
 const PROGRAM: &str = "[(m/loops 3) (m/calls 1) (m/data) (m/many) (m/many 1 2 3) (m/branches nil) (m/branches \"a\") m/k ((m/f) 1)]";
 
-/// How many mutants of a kind are looked at: a number of them, or as many as the time allows.
+/// A prelude used by [`USER`], with a tool that is private to it.
+const USED: &str = "(ns crm) (def size 50) (defn- raw [id] (tool/secret {:id id}))
+    (defn find [id] {:id id :raw (raw id)}) (defn tag [id] (str \"c\" id))";
+
+const USER: &str = "(ns m (:require [crm :as c]))
+    (def k {:a [1 2]}) (defn- helper [x] (if (map? x) (:id x) (c/tag x)))
+    (defn loops [n] (loop [i 0 acc []] (if (< i n) (recur (inc i) (conj acc (helper i))) acc)))
+    (defn calls [x] (helper (c/find x))) (defn many ([] c/size) ([a & more] (map c/tag (cons a more))))
+    (defn data [] (get-in data/rows [0 :id])) (defn branches [x] (cond (nil? x) c/size (string? x) (c/find x) :else k))";
+
+const USER_PROGRAM: &str =
+    "[(m/loops 3) (m/calls 1) (m/data) (m/many) (m/many 1 2) (m/branches nil) (m/branches \"a\") m/k]";
+
+/// A series of mutants of one kind: a fixed number, or as many as the time allows.
 struct Course {
     most: u64,
     until: Option<Instant>,
     tried: u64,
     ran: u64,
-    /// Why the others were refused.
+    /// Counts of refusals, by reason.
     refused: BTreeMap<&'static str, u64>,
 }
 
@@ -44,14 +57,18 @@ impl Course {
     }
 
     fn try_out(&mut self, bytes: &[u8]) {
+        self.note(try_out(bytes));
+    }
+
+    fn note(&mut self, tried: Result<(), &'static str>) {
         self.tried += 1;
-        match try_out(bytes) {
+        match tried {
             Ok(()) => self.ran += 1,
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
         }
     }
 
-    /// Tells what happened, and that each of these was among the reasons.
+    /// Reports the counts, and asserts that each of these reasons occurred.
     fn end(self, name: &str, reasons: &[&str]) {
         let Course { tried, ran, refused, .. } = self;
         println!("{name}: {tried} tried, {ran} ran, refused: {refused:?}");
@@ -66,11 +83,11 @@ fn small(runtime: Runtime) -> Runtime {
     runtime.limits(Limits { fuel: 20_000, memory_bytes: 2_000_000, timeout_ms: 2_000, ..Limits::default() })
 }
 
-/// Loads, and runs what loads. The error is why it does not.
+/// Loads a file and runs its exports. The error is the reason for its refusal.
 fn try_out(bytes: &[u8]) -> Result<(), &'static str> {
     let prelude = Prelude::load(&runtime(), bytes, &LoadOptions::default());
     let prelude = prelude.map_err(|problem| problem.code.reason())?;
-    // What was loaded can be written, shown and looked up.
+    // A loaded prelude can be written, shown and looked up.
     let _ = (prelude.to_bytes(), prelude.inventory(Default::default()));
     let tools = stub();
     let attached = match small(runtime()).with_tools(tools.clone()).attach(&prelude, &Attach::new()) {
@@ -102,7 +119,7 @@ fn the_original_runs() {
     assert!(found.print().unwrap().starts_with("[[[0] [1] [2]] {"), "{}", found.print().unwrap());
 }
 
-/// Bytes of a section are changed, then all hashes are put right.
+/// Bytes of a section are changed, then all hashes are recomputed.
 #[test]
 fn mutants_of_sections() {
     let bytes = compiled(SOURCE).to_bytes();
@@ -113,7 +130,7 @@ fn mutants_of_sections() {
     course.end("sections", &["corrupt", "source_mismatch"]);
 }
 
-/// Bytes of the file are changed, and no hash is put right.
+/// Bytes of the file are changed, and no hash is recomputed.
 #[test]
 fn mutants_of_bytes() {
     let bytes = compiled(SOURCE).to_bytes();
@@ -122,7 +139,7 @@ fn mutants_of_bytes() {
         let mut bent = bytes.clone();
         match dice.roll(8) {
             0 => bent.truncate(dice.roll(bytes.len())),
-            // The header and the table of sections, where most is decided.
+            // The header and the table of sections, where most checks apply.
             1 => bent[dice.roll(400)] = dice.roll(256) as u8,
             _ => {
                 for _ in 0..=dice.roll(3) {
@@ -135,7 +152,7 @@ fn mutants_of_bytes() {
     course.end("bytes", &["bad_magic", "corrupt", "unsupported_format"]);
 }
 
-/// What the file means is changed, then every hash and total is put right, as a forger would.
+/// The meaning of the file is changed, then every hash and total is recomputed, as a forger would.
 #[test]
 fn mutants_of_structure() {
     let file = compiled(SOURCE).to_file();
@@ -147,7 +164,7 @@ fn mutants_of_structure() {
         }
         course.try_out(&encode_prelude(&bent.sealed()));
     }
-    // Some changes are harmless: another constant, another name. They must run too.
+    // Some changes are harmless: another constant, another name. Those files must run too.
     assert!(course.ran > 0 && course.ran < course.tried);
     let rules = [
         "authority_mismatch",
@@ -163,6 +180,75 @@ fn mutants_of_structure() {
         "unresolved_builtin",
     ];
     course.end("structure", &rules);
+}
+
+/// Makes a host with the used prelude, whose tool is private to it; also returns that prelude.
+fn beside_used() -> (Runtime, Prelude) {
+    let tools = stub().with("secret", |_| Ok("for crm")).private_to("secret", "crm");
+    let used = compiled(USED);
+    (small(runtime()).with_tools(tools).attach(&used, &Attach::new()).unwrap(), used)
+}
+
+fn user(used: &Prelude) -> Prelude {
+    let options = CompileOptions { uses: std::slice::from_ref(used), ..CompileOptions::default() };
+    Prelude::compile_with(&runtime(), USER, &options).unwrap()
+}
+
+/// Loads a file, attaches it beside the prelude it uses, and runs its exports. The error is the reason for its refusal.
+fn try_beside(host: &Runtime, used: &Prelude, bytes: &[u8]) -> Result<(), &'static str> {
+    let options = LoadOptions { uses: std::slice::from_ref(used), ..LoadOptions::default() };
+    let prelude = Prelude::load(&runtime(), bytes, &options).map_err(|problem| problem.code.reason())?;
+    let _ = (prelude.to_bytes(), prelude.inventory(Default::default()));
+    let attached = host.attach(&prelude, &Attach::new());
+    let attached = attached.map_err(|failure| {
+        assert_ne!(failure.reason(), "internal_error", "{failure}");
+        failure.reason()
+    })?;
+    let grants = Grants::new().json("rows", "[{\"id\": 1}]").unwrap();
+    let everything = prelude.exports().iter().map(|export| match export.is_constant() {
+        true => export.reference(),
+        false => format!("({} {})", export.reference(), "1 ".repeat(export.min_arity())),
+    });
+    for program in std::iter::once(USER_PROGRAM.to_string()).chain(everything) {
+        if let Err(failure) = attached.eval(&program, &grants) {
+            assert_ne!(failure.reason(), "internal_error", "{program}\n{failure}");
+        }
+    }
+    // The used prelude still runs its own code, and its tool stays private.
+    let of_used = attached.eval("[crm/size (crm/tag 7) (:raw (crm/find 1))]", &grants).unwrap();
+    assert_eq!(of_used.print().unwrap(), "[50 \"c7\" \"for crm\"]");
+    Ok(())
+}
+
+/// A file that uses another prelude may make false claims about it, too.
+#[test]
+fn mutants_of_a_file_that_uses_another() {
+    let (host, used) = beside_used();
+    let sound = user(&used);
+    assert_eq!(try_beside(&host, &used, &sound.to_bytes()), Ok(()));
+    let grants = Grants::new().json("rows", "[{\"id\": 7}]").unwrap();
+    let found = host.attach(&sound, &Attach::new()).unwrap().eval(USER_PROGRAM, &grants).unwrap();
+    let wanted = "[[\"c0\" \"c1\" \"c2\"] 1 7 50 [\"c1\" \"c2\"] 50 {:id \"a\" :raw \"for crm\"} {:a [1 2]}]";
+    assert_eq!(found.print().unwrap(), wanted);
+    let (bytes, file) = (sound.to_bytes(), sound.to_file());
+    let (mut dice, mut course) = (Dice::new(5), Course::new());
+    while course.goes_on() {
+        let mutant = match dice.roll(3) {
+            0 => forged_section(&bytes, &mut dice),
+            _ => {
+                let mut bent = file.clone();
+                for _ in 0..=dice.roll(2) {
+                    bend_file(&mut bent, &mut dice);
+                }
+                encode_prelude(&bent.sealed())
+            }
+        };
+        course.note(try_beside(&host, &used, &mutant));
+    }
+    assert!(course.ran > 0 && course.ran < course.tried);
+    let rules =
+        ["bad_export", "interface_changed", "prelude_attach_failed", "source_mismatch", "bad_instruction"];
+    course.end("beside another", &rules);
 }
 
 #[test]

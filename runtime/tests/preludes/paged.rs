@@ -10,7 +10,7 @@ fn paged() -> Prelude {
     Prelude::load(&runtime(), ptc_preludes::paged(), &LoadOptions::default()).unwrap()
 }
 
-/// Numbers 1 to 7, three to a page, by cursor, by number and by offset; and how often they were asked.
+/// Makes tools that page the numbers 1 to 7, three per page, by cursor, number and offset, and count the requests.
 fn tools() -> (Tools, Arc<AtomicU64>) {
     let calls = Arc::new(AtomicU64::new(0));
     let rows = |from: u64| -> Vec<u64> { (from + 1..=(from + 3).min(7)).collect() };
@@ -110,7 +110,7 @@ fn collect_take_find_count() {
 fn pages_by_number() {
     let fetch = "(paged/by-page (fn [n] (tool/page {:page n})))";
     assert_eq!(value(&format!("(paged/collect {fetch})")), "[1 2 3 4 5 6 7]");
-    // One page past the end is asked for, unless the size tells.
+    // One page past the end is requested, unless the page size tells.
     assert_eq!(run(&format!("(paged/collect {fetch})")).1, 4);
     let sized = "(paged/by-page (fn [n] (tool/page {:page n})) {:size 3})";
     assert_eq!(run(&format!("(paged/collect {sized})")).1, 3);

@@ -1,4 +1,4 @@
-//! Sessions hold on to the versions they started with: one test for each rule.
+//! Sessions keep the versions they started with: one test per rule.
 
 use super::authoring::authoring;
 use super::common::*;
@@ -57,7 +57,7 @@ fn n3_another_prelude_for_one_program_is_refused() {
     assert_eq!(failure.reason(), "invalid_config");
     assert!(failure.to_string().contains("shop@1"), "{failure}");
     assert_eq!(print(&mut session, "shop/rate"), "19");
-    // Other sessions may.
+    // Other sessions may use another.
     let mut free = runtime().session();
     assert_eq!(free.eval_with("other/x", &other).unwrap().print().unwrap(), "1");
     assert!(free.eval("other/x").is_err());
@@ -93,7 +93,7 @@ fn n5_writing_goes_with_other_preludes() {
         Session::builder(&runtime()).store(&store()).prelude(&twice).write_capable(&authoring()).start();
     let failure = started.err().unwrap();
     assert!(failure.to_string().contains("duplicate namespace 'prelude'"), "{failure}");
-    // Nothing is compiled anew, so one without its source will do.
+    // Nothing is recompiled, so a prelude without its source works.
     let bytes = fixed.to_bytes_without_source();
     let bare = Prelude::load(&runtime(), &bytes, &Default::default()).unwrap();
     let started =

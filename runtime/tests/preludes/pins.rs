@@ -1,4 +1,5 @@
-//! Preludes pinned by their artifact hash: only that build is taken, and the hash covers all that programs get.
+//! Preludes pinned by their artifact hash: only that build is accepted, and the hash covers everything that programs
+//! get.
 
 use super::common::*;
 use super::files::stale;
@@ -15,7 +16,7 @@ fn load(bytes: &[u8], pin: ArtifactHash) -> Result<Prelude, Diagnostic> {
     Prelude::load(&runtime(), bytes, &LoadOptions { pin: Some(pin), ..LoadOptions::default() })
 }
 
-/// The refusal of what is given, which must be told of the first input.
+/// Returns the refusal of this input, which must name the first input.
 fn refusal(input: PreludeInput) -> Diagnostic {
     match Prelude::make_ready(&runtime(), &[input]) {
         Err(InputError::Refused(0, problem)) => problem,
@@ -35,7 +36,7 @@ fn only_the_pinned_build_is_taken() {
     let (expected, found) = (ours.artifact_hash(), other.artifact_hash());
     assert_eq!(problem.message, format!("its artifact hash is {found}, but {expected} is pinned"));
     assert!(problem.hint.unwrap().ends_with(&format!("@artifact:{found}")));
-    // However it is given.
+    // In every form of input.
     let file = |prelude: &Prelude| PreludeInput::file("tax.ptcp", prelude.to_bytes(), None).pinned(hash);
     assert!(Prelude::make_ready(&runtime(), &[file(&ours)]).is_ok());
     assert_eq!(refusal(file(&other)).code, Code::HashMismatch);
@@ -59,7 +60,7 @@ fn the_hash_covers_what_programs_get() {
         let source = RATES.replace(old, new);
         assert_ne!(source, RATES, "{old}");
         let changed = compiled(&source);
-        // Nobody can see whether a file without its source tells the hash of that truly.
+        // Without its source, a file's claimed source hash cannot be checked.
         let mut forged = changed.to_file();
         (forged.manifest.source_hash, forged.sources) = (ours.manifest().source_hash, None);
         for bytes in [changed.to_bytes(), encode_prelude(&forged.sealed())] {
@@ -68,7 +69,7 @@ fn the_hash_covers_what_programs_get() {
     }
 }
 
-/// Neither code nor interface tells two constants that trade places from those that did not.
+/// Code and interface alone do not tell if two constants have traded places.
 #[test]
 fn constants_cannot_trade_places_under_the_hash() {
     let ours = compiled(RATES);
@@ -81,7 +82,7 @@ fn constants_cannot_trade_places_under_the_hash() {
     file.manifest.exports[low].target = file.manifest.exports[high].target;
     file.manifest.exports[high].target = target;
     let forged = encode_prelude(&file.sealed());
-    // It is well formed, and another prelude.
+    // It is well formed, but another prelude.
     let loaded = Prelude::load(&runtime(), &forged, &LoadOptions::default()).unwrap();
     let runtime = runtime().attach(&loaded, &Attach::new()).unwrap();
     assert_eq!(runtime.eval("[tax/low tax/high]", &Grants::new()).unwrap().print().unwrap(), "[19 7]");
@@ -90,7 +91,7 @@ fn constants_cannot_trade_places_under_the_hash() {
     assert_eq!(problem.code, Code::HashMismatch);
 }
 
-/// A file that says the pinned hashes of itself has them from nowhere: each is found to be false, or leads to another hash.
+/// A file cannot claim the pinned hashes for itself: each is found to be false, or leads to another artifact hash.
 #[test]
 fn the_hash_is_computed_from_the_bytes() {
     let (ours, evil) = (compiled(RATES), compiled(&RATES.replace("(* x high)", "(* x 1000)")));

@@ -1,4 +1,4 @@
-//! Private tools are called on behalf of an export that declares them, and by nobody else.
+//! Private tools are called only on behalf of an export that declares them.
 
 use super::common::*;
 use ptc_runtime::{
@@ -76,7 +76,7 @@ fn a_program_cannot_name_it() {
     let failure = run("(println 1) (tool/secret {:id 1})").unwrap_err();
     assert_eq!(failure.reason(), "private_tool_unauthorized");
     assert!(failure.prints.is_empty());
-    // It does not show up as something one might have meant either.
+    // It is never suggested for a misspelt name either.
     let failure = run("(tool/secre {:id 1})").unwrap_err();
     assert_eq!(failure.reason(), "unknown_tool");
     assert!(!failure.to_string().contains("secret"), "{failure}");
@@ -110,7 +110,7 @@ fn a_function_kept_from_an_earlier_turn_has_no_authority() {
 
 const VAULT: &str = "(ns vault) (defn open [id] (tool/secret {:id id}))";
 
-/// Why a prelude is not attached to a run with these tools.
+/// Returns the reason a prelude is not attached to a run with these tools.
 fn refusal(prelude: &Prelude, tools: &Tools) -> String {
     let failure = runtime()
         .with_tools(tools.clone())
@@ -135,7 +135,7 @@ fn a_stored_prelude_never_gets_a_private_tool() {
     store.write("vault", VAULT, serde_json::json!({})).unwrap();
     let (bundle, _) = store.bundle(&["vault"], &[]).unwrap();
     let read = store.read("vault").unwrap().compiled;
-    // Composed with others, or compiled again from the source inside, it is still the stored one.
+    // Composed with others, or recompiled from the source inside, it still counts as stored.
     let all = Selection::all_of(&bundle).unwrap();
     let composed = Prelude::compose(&runtime(), &all).unwrap();
     let again = Prelude::compose(&runtime(), &Selection::all_of(&read).unwrap()).unwrap();
@@ -157,7 +157,7 @@ fn a_stored_prelude_never_gets_a_private_tool() {
     assert_eq!(failure.reason(), "prelude_attach_failed");
     let start = Session::builder(&runtime().with_tools(tools())).store(&store).preludes(["vault"]).start();
     assert_eq!(start.err().unwrap().reason(), "prelude_attach_failed");
-    // The same text that the host brings itself may.
+    // The same text brought by the host itself may.
     assert!(opens(&compiled(VAULT), &tools()));
 }
 
@@ -166,7 +166,7 @@ fn a_stored_prelude_is_refused_at_the_call_too() {
     let store = PreludeStore::new(&runtime());
     store.write("vault", VAULT, serde_json::json!({})).unwrap();
     let prelude = store.read("vault").unwrap().compiled;
-    // Attached where the tool was for everybody, run where it is private.
+    // Attached where the tool was public, run where it is private.
     let public = Tools::new().with("secret", |_| Ok(7));
     let attached = runtime().with_tools(public.clone()).attach(&prelude, &Attach::new()).unwrap();
     assert!(attached.eval("(vault/open 7)", &Grants::new()).is_ok());
@@ -197,7 +197,7 @@ fn a_private_tool_is_for_the_preludes_that_are_named() {
     let other = compiled("(ns other) (defn open [id] (tool/secret {:id id}))");
     assert!(opens(&vault, &tools().private_to("secret", "vault")));
     assert!(refusal(&other, &tools().private_to("secret", "vault")).contains("other/open"));
-    // One name is enough, and no check of arguments is needed for it.
+    // A namespace is enough, without a check of arguments.
     let one_line =
         Tools::new().with("secret", |args| Ok(args.json()?["id"].clone())).private_to("secret", "vault");
     assert!(opens(&vault, &one_line));
@@ -211,11 +211,11 @@ fn a_private_tool_is_for_the_preludes_that_are_named() {
     );
     let two = one_line.private_to("secret", "other");
     assert!(opens(&vault, &two) && runtime().with_tools(two.clone()).attach(&other, &Attach::new()).is_ok());
-    // In one prelude of several sources, each namespace stands for itself.
+    // In a prelude of several sources, each namespace counts separately.
     let both = [Selection::new("vault", VAULT), Selection::new("b", "(ns b) (defn f [] (tool/secret {}))")];
     let both = Prelude::compose(&runtime(), &both).unwrap();
     assert!(refusal(&both, &tools().private_to("secret", "vault")).contains("b/f"));
-    // By hash: this build and no other.
+    // By hash: only this build.
     let by_hash = |hash: String| tools().private_to("secret", PreludeId::artifact(hash));
     assert!(opens(&vault, &by_hash(vault.artifact_hash())));
     assert!(!opens(&compiled(&format!("{VAULT} (def x 1)")), &by_hash(vault.artifact_hash())));

@@ -1,4 +1,4 @@
-//! What exports give back is held against programs before they run.
+//! Programs are checked against the return values of exports before they run.
 
 use super::common::*;
 use ptc_bytecode::{Key, PreludeFile, Returned, Returns, encode_prelude};
@@ -40,7 +40,7 @@ fn line(told: &Diagnostic) -> String {
     format!("{}: {}; {}", told.code.reason(), told.message, told.hint.as_deref().unwrap_or(""))
 }
 
-/// What a program is told, by error or warnings, and whether a tool was called.
+/// Runs a program; returns its error or warnings, and whether a tool was called.
 fn told(program: &str) -> (Vec<String>, bool) {
     let (tools, calls) = shop();
     let lines = match attached(SHOP, &tools).eval(program, &Grants::new()) {
@@ -126,7 +126,7 @@ fn a_file_keeps_it_and_is_believed_when_its_texts_are() {
     };
     let vouched = LoadOptions { vouched: true, ..LoadOptions::default() };
     assert!(warnings(&vouched)[0].contains("in the result of `shop/summary`"));
-    // From anybody, only what the run itself sees is told.
+    // For an untrusted file, only findings of the run itself are reported.
     let [seen] = &warnings(&LoadOptions::default())[..] else { panic!("one warning") };
     assert!(seen.contains("`:contry` was not found in any map"), "{seen}");
 }
@@ -140,7 +140,7 @@ fn what_a_forged_file_says_is_refused_or_bounded() {
     };
     let key = || Key { name: "a".into(), is_keyword: true };
     let cases: [&dyn Fn(&mut PreludeFile); 6] = [
-        // Made of itself, of what comes later, of nothing.
+        // Made of itself, of later nodes, of nothing.
         &|file| file.returns[0].1 = Returns(vec![Returned::List(0)]),
         &|file| file.returns[0].1 = Returns(vec![Returned::List(1), Returned::Anything]),
         &|file| {
@@ -153,7 +153,7 @@ fn what_a_forged_file_says_is_refused_or_bounded() {
     for change in cases {
         assert_eq!(refusal(change).code, Code::BadExport);
     }
-    // Each map has the one before it twice: as a tree it would be without end.
+    // Each map holds the previous one twice: as a tree it would be exponential.
     let mut nodes = vec![Returned::Anything];
     for at in 0..200 {
         let fields = vec![(key(), at), (Key { name: "b".into(), is_keyword: true }, at)];

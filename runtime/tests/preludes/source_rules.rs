@@ -1,4 +1,4 @@
-//! The rules of prelude sources, each broken once, and what holds for those that follow them.
+//! The rules of prelude sources, each broken once, and the facts of sources that follow them.
 
 use super::common::*;
 

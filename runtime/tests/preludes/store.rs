@@ -1,11 +1,11 @@
-//! The store, in memory and on disk: one set of tests for both.
+//! The store in memory and on disk, with one set of tests for both.
 
 use super::common::*;
 use ptc_runtime::{PreludeStore, SourceOrigin, StoreLimits, StoreRef};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A folder that goes away with the test.
+/// A temporary folder that is removed after the test.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -51,7 +51,7 @@ fn writing_gives_ever_higher_numbers() {
         assert_eq!(v1.metadata["reason"], "first");
         assert_eq!(v1.checksum, compiled(&source("paged", 1)).source_hash());
         let v2 = store.write("paged", &source("paged", 2), json!({})).unwrap();
-        // The same source again is a version again.
+        // Writing the same source again makes another version.
         let v3 = store.write("paged", &source("paged", 2), Value::Null).unwrap();
         assert_eq!((v2.version, v3.version), (2, 3));
         assert_eq!(v2.checksum, v3.checksum);
@@ -165,7 +165,7 @@ fn old_versions_go_and_selected_ones_stay() {
         assert_eq!(numbers(store), [1, 5, 6]);
         assert_eq!(reason(store.read("a@3")), "not_found");
         assert_eq!(&*store.read("a@1").unwrap().source, source("a", 1));
-        // Numbers are never used again.
+        // Numbers are never reused.
         assert_eq!(store.write("a", &source("a", 3), json!({})).unwrap().version, 7);
         assert_eq!(numbers(store), [1, 6, 7]);
     });
@@ -269,7 +269,7 @@ fn a_version_based_on_an_older_one_is_refused() {
             (&error.details["expected"], &error.details["actual"]),
             (&json!(v1.checksum), &json!(v2.checksum))
         );
-        // What counts is the version a bare id reads.
+        // The base is compared with the version that a bare id reads.
         store.set_default("a@1", json!({})).unwrap();
         assert_eq!(store.write("a", &source("a", 3), based_on(&v1.checksum)).unwrap().version, 3);
         let number = json!({"parent_checksum": 1});

@@ -1,7 +1,7 @@
-//! A process that writes is killed again and again. Whatever it had acknowledged is there afterwards, and
-//! whatever is there is whole.
+//! A writing process is killed again and again. Afterwards every acknowledged version exists, and every listed version
+//! is complete.
 //!
-//! `PTC_STORE_KILLS=1000 cargo test -p ptc-runtime --test preludes store_crash` kills more of them.
+//! `PTC_STORE_KILLS=1000 cargo test -p ptc-runtime --test preludes store_crash` kills more processes.
 
 use super::common::*;
 use super::store::Folder;
@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Few versions are kept and the list is rewritten often, so that a kill meets those moments too.
+/// Few versions are kept and the list is rewritten often, so that kills hit those moments too.
 const LIMITS: StoreLimits = StoreLimits {
     max_source_bytes: 1_000_000,
     max_metadata_bytes: 8 << 10,
@@ -31,13 +31,13 @@ fn kills() -> u64 {
     std::env::var("PTC_STORE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(25)
 }
 
-/// A source long enough to be written in several pieces; its length differs each time.
+/// Makes a source long enough to be written in several pieces, with a different length each time.
 fn long_source(id: &str, n: u64) -> String {
     let padding = ";; padding\n".repeat((n * 37 % 900) as usize);
     format!("(ns {id})\n{padding}(def n {n})")
 }
 
-/// What runs in the process that is killed; in an ordinary test run, nothing.
+/// Body of the child process that is killed; does nothing in an ordinary test run.
 #[test]
 fn child_that_writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(CHILD) else { return };
@@ -55,7 +55,7 @@ fn child_that_writes_until_it_is_killed() {
     }
 }
 
-/// What the children have acknowledged.
+/// Versions acknowledged by the children.
 #[derive(Default)]
 struct Acknowledged {
     versions: BTreeMap<(String, u64), String>,
@@ -79,14 +79,14 @@ impl Acknowledged {
         }
     }
 
-    /// Compares with what a new process finds. Gives how many versions it looked at.
+    /// Compares with the store as a new process finds it. Returns the number of versions checked.
     fn check(&self, store: &PreludeStore) -> usize {
         let mut looked_at = 0;
         for row in store.list().unwrap() {
             let id = row.id.clone();
             let history = store.history(&id).unwrap();
             for past in &history {
-                // Nothing that is listed is torn: reading checks the hash and compiles it.
+                // Listed versions are never torn: reading checks the hash and compiles the source.
                 let read =
                     store.read(StoreRef::version(&*id, past.version).checksum(&*past.checksum)).unwrap();
                 let n = past.metadata["n"].as_u64().unwrap();
@@ -96,7 +96,7 @@ impl Acknowledged {
                 }
                 looked_at += 1;
             }
-            // Nothing acknowledged is lost: it is there, or retention has had it.
+            // Acknowledged versions are never lost: each exists, or was pruned.
             let there: Vec<u64> = history.iter().map(|past| past.version).collect();
             let oldest = row.latest_version.saturating_sub(LIMITS.max_versions) + 1;
             for (_, version) in
@@ -138,7 +138,7 @@ fn killed_writers_lose_nothing() {
                     .unwrap()
             })
             .collect();
-        // Once it has begun, some while that differs each time, to the microsecond.
+        // Once a child has started, waits for a time that differs each time, to the microsecond.
         let mut lines = BufReader::new(children[0].stdout.take().unwrap()).lines();
         while let Some(Ok(line)) = lines.next() {
             acknowledged.note(&line);
@@ -148,7 +148,7 @@ fn killed_writers_lose_nothing() {
         }
         std::thread::sleep(Duration::from_micros(kill * 7_919 % 30_000));
         for child in &mut children {
-            // SIGKILL, where there are signals.
+            // SIGKILL, on systems with signals.
             child.kill().unwrap();
         }
         lines.map_while(Result::ok).for_each(|line| acknowledged.note(&line));

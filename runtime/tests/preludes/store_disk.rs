@@ -1,4 +1,4 @@
-//! What only a store on disk has: other processes, damage, leftovers.
+//! Features of a store on disk: other processes, damage, leftovers.
 
 use super::common::*;
 use super::store::{Folder, source};
@@ -21,7 +21,7 @@ fn objects(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// A store with three versions of `a`.
+/// Makes a store with three versions of `a`.
 fn filled(name: &str) -> Folder {
     let folder = Folder::new(name);
     let store = folder.open(StoreLimits::default());
@@ -141,7 +141,7 @@ fn a_line_that_was_changed_is_told() {
         let mut bent = whole.clone();
         bent[at] ^= 4;
         fs::write(list_file(&folder), &bent).unwrap();
-        // All but the last newline, without which the last line never was.
+        // Except for the last newline, without which the last line does not count.
         match reopen(&folder) {
             Err(error) => {
                 assert!(["store_corrupt", "unsupported_format"].contains(&error.reason()), "{error}")
@@ -149,7 +149,7 @@ fn a_line_that_was_changed_is_told() {
             Ok(store) => assert!(at == whole.len() - 1 && store.read("a").unwrap().version == 2, "{at}"),
         }
     }
-    // A line taken out of the middle.
+    // A line removed from the middle.
     let mut lines: Vec<&[u8]> = whole.split_inclusive(|b| *b == b'\n').collect();
     lines.remove(2);
     fs::write(list_file(&folder), lines.concat()).unwrap();
@@ -167,7 +167,7 @@ fn a_damaged_source_is_told_and_written_anew() {
         let error = reopen(&folder).unwrap().read("a").unwrap_err();
         assert_eq!(error.reason(), "store_corrupt", "{error}");
         assert!(error.message.contains(&checksum), "{error}");
-        // The others are as they were.
+        // The other versions are intact.
         assert!(reopen(&folder).unwrap().read("a@2").is_ok());
     }
     fs::remove_file(&path).unwrap();
@@ -182,7 +182,7 @@ fn compiled_files_are_not_believed() {
     let folder = filled("compiled");
     let checksum = compiled(&source("a", 3)).source_hash();
     let path = folder.0.join(format!("objects/{checksum}.ptcp"));
-    // A sound file of other code among them.
+    // The last one is a sound file of other code.
     let other = compiled(&source("a", 9)).to_bytes();
     for damage in [&b""[..], b"nonsense", &other] {
         fs::write(&path, damage).unwrap();
@@ -192,7 +192,7 @@ fn compiled_files_are_not_believed() {
     fs::remove_file(&path).unwrap();
     let store = reopen(&folder).unwrap();
     assert_eq!(store.read("a").unwrap().compiled.source_hash(), checksum);
-    // It is put right when the source is stored again.
+    // It is repaired when the source is stored again.
     store.write("a", &source("a", 3), json!({})).unwrap();
     assert_eq!(fs::read(&path).unwrap(), compiled(&source("a", 3)).to_bytes());
 }
@@ -250,7 +250,7 @@ fn pruned_sources_are_deleted_and_the_list_stays_short() {
     let (store, other) = (folder.open(limits), folder.open(limits));
     for n in 1..=60 {
         store.write("a", &source("a", n), json!({})).unwrap();
-        // Whoever knew the list from before it was rewritten reads it anew.
+        // A process that knew the list before it was rewritten reads it anew.
         assert_eq!(other.read("a").unwrap().version, n);
     }
     assert_eq!(objects(&folder).len(), 6);
@@ -290,7 +290,7 @@ fn a_folder_that_cannot_be_one_is_told() {
     fs::remove_file(&folder.0).unwrap();
 }
 
-/// The same calls in memory and on disk, with the folder opened anew now and then, give the same.
+/// The same operations in memory and on disk, with the folder reopened now and then, give equal results.
 #[test]
 fn memory_and_disk_agree() {
     let folder = Folder::new("agree");
@@ -308,7 +308,7 @@ fn memory_and_disk_agree() {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (dice >> 33) % below
     };
-    // Times differ, everything else must not.
+    // Times differ; everything else must be equal.
     let shown = |store: &PreludeStore| {
         let timeless = |text: String| {
             let cut = |part: &str| part.split_once('"').map_or(String::new(), |(_, rest)| rest.to_string());
@@ -356,8 +356,7 @@ fn a_lost_folder_of_sources_is_made_anew() {
     assert_eq!(store.read("a").unwrap().version, 4);
 }
 
-/// Lists that somebody wrote by hand, every hash put right: they are read or refused, and whatever is done
-/// with what was read gives an answer.
+/// Forged lists with every hash recomputed are read or refused, and every operation on one that was read returns.
 #[test]
 fn forged_lists_are_read_or_refused() {
     let folder = filled("forged");

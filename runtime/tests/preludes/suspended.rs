@@ -14,7 +14,7 @@ fn with(prelude: &Prelude) -> Runtime {
     runtime().with_tools(tools()).attach(prelude, &Attach::new()).unwrap()
 }
 
-/// A run of this program, saved while it waits for a tool.
+/// Starts this program and saves the run while it waits for a tool.
 fn saved(runtime: &Runtime, program: &str) -> Vec<u8> {
     let mut run = runtime.start(&runtime.compile(program).unwrap()).unwrap();
     let Step::NeedsTools(_) = run.step() else { panic!("it waits") };
@@ -60,7 +60,7 @@ fn a_run_without_a_prelude_does_not_go_on_with_one() {
     assert!(runtime().load(&bytes, &Grants::new()).is_ok());
 }
 
-/// The names of what a saved run needs stand in it as text: changing them does not change its code.
+/// The envelope of a saved run names its preludes as text: changing the names does not change its code.
 #[test]
 fn a_saved_run_cannot_pass_its_code_off_as_another_prelude() {
     let (shop, changed) = (compiled(SHOP), compiled(CHANGED));
@@ -71,7 +71,7 @@ fn a_saved_run_cannot_pass_its_code_off_as_another_prelude() {
     forged[at..at + 64].copy_from_slice(new.as_bytes());
     let message = refusal(with(&changed).load(&forged, &Grants::new()));
     assert!(message.contains("holds code of a prelude that is not attached"), "{message}");
-    // What stands there is shown in messages, so it is looked at first.
+    // The text in the envelope is shown in messages, so it is checked first.
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
     for (name, text) in
         [("shop", "s\\u001bop".to_string()), (&old, "z".repeat(64)), ("source", "sourcf".into())]
@@ -85,7 +85,7 @@ fn a_saved_run_cannot_pass_its_code_off_as_another_prelude() {
     }
 }
 
-/// Functions of another prelude that a session still holds are not in what the session's runs may go on with.
+/// Functions of an earlier prelude that a session still holds are not available to its later runs.
 #[test]
 fn functions_of_an_earlier_prelude_are_not_taken_along() {
     let (shop, changed) = (compiled(SHOP), compiled(CHANGED));

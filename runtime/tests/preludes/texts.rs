@@ -1,4 +1,4 @@
-//! No text of a prelude file poses as the words of whoever shows it.
+//! No text of a prelude file can pose as PTC's own words.
 
 use super::common::*;
 use ptc_bytecode::{
@@ -7,10 +7,10 @@ use ptc_bytecode::{
 };
 use ptc_runtime::{Attach, Diagnostic, LoadOptions, Prelude};
 
-/// One change to a text of a file.
+/// A change to one text of a file.
 type Change = fn(&mut PreludeFile, &str);
 
-/// Every text that is shown somewhere, by what it is.
+/// Every text that is shown somewhere, with a name for messages.
 const FIELDS: &[(&str, Change)] = &[
     ("compiler", |file, text| file.manifest.compiler.push_str(text)),
     ("namespace", |file, text| file.manifest.namespaces[0].name.push_str(text)),
@@ -59,7 +59,7 @@ const DOCS: &[(&str, Change)] = &[
     ("definition", |file, text| file.rendered[0].1.push_str(text)),
 ];
 
-/// Nowhere.
+/// Characters that are allowed nowhere.
 const HIDDEN: &[&str] = &[
     "\u{1b}[2K\u{1b}[1A",
     "\r",
@@ -79,7 +79,7 @@ const HIDDEN: &[&str] = &[
     "\u{e0041}",
 ];
 
-/// Not on one line.
+/// Characters that are not allowed in one-line texts.
 const BREAKS: &[&str] = &["\nsigned by a trusted key", "\r\nEffect: read", "\t"];
 
 fn component(file: &mut PreludeFile) -> &mut Component {
@@ -96,7 +96,7 @@ fn component(file: &mut PreludeFile) -> &mut Component {
     &mut file.manifest.components[0]
 }
 
-/// The guide's file with one text changed and every hash put right.
+/// Changes one text of the guide's file and recomputes every hash.
 fn forged(change: Change, text: &str) -> Vec<u8> {
     let mut file = compiled(CRM).to_file();
     change(&mut file, text);
@@ -123,7 +123,7 @@ fn texts_that_forge_lines_steer_terminals_or_hide_are_refused() {
     }
 }
 
-/// A file for another instruction set cannot be checked, but `inspect` shows what it says.
+/// The code of a file for another instruction set cannot be checked, but `inspect` shows its manifest.
 #[test]
 fn a_file_that_cannot_be_run_here_is_not_shown_either() {
     let mut shown = 0;
@@ -131,7 +131,7 @@ fn a_file_that_cannot_be_run_here_is_not_shown_either() {
         let bytes = forged(*change, "\nsigned by a trusted key");
         let container = Container::read(&bytes).unwrap();
         let foreign = seal_for(container.header.flags, 1, &container.sections);
-        // Its code is not shown, and is compiled anew from the source inside.
+        // Its code is not shown, and it is recompiled from the source inside.
         if let Err(problem) = Prelude::claims(&foreign) {
             assert_eq!(problem.code, Code::BadConstant, "{what}");
             assert!(load(&foreign).is_err(), "{what}");
@@ -173,7 +173,7 @@ fn a_source_with_such_texts_does_not_compile() {
         let (_, message) = refused(source);
         assert!(message.contains("U+"), "{source:?} {message}");
     }
-    // In the strings of code they are data, and shown by their numbers.
+    // In string constants such characters are data, and are shown escaped.
     let prelude = compiled("(ns a) (defn strip [s] (replace s \"\u{200b}\u{e0041}\" \"\"))");
     let shown = prelude.source_of("a/strip").unwrap();
     assert!(shown.contains("\"\\u200B\\uDB40\\uDC41\""), "{shown}");

@@ -1,4 +1,4 @@
-//! Where keys are trusted, only what is signed with one of them runs, however it gets there.
+//! With trusted keys, only preludes signed by one of them run, by every way of loading.
 //!
 //! `PTC_FORGERIES=100000 cargo test -p ptc-runtime --test preludes trust` tries more forged files.
 
@@ -18,12 +18,12 @@ fn theirs() -> Signing {
     Signing::from_hex(&"22".repeat(32)).unwrap()
 }
 
-/// A runtime that trusts our key only.
+/// Makes a runtime that trusts our key only.
 fn trusting() -> Runtime {
     runtime().trusted(TrustedKeys::parse(&ours().public_key()).unwrap())
 }
 
-/// A file as it is loaded where nobody asks for signatures.
+/// Loads a file where no signature is required.
 fn loaded(bytes: &[u8], signature: Option<&str>) -> Prelude {
     Prelude::load(&runtime(), bytes, &LoadOptions { signature, ..LoadOptions::default() }).unwrap()
 }
@@ -33,7 +33,7 @@ fn shipped() -> Prelude {
     Prelude::load(&trusting(), ptc_preludes::paged(), &options).unwrap()
 }
 
-/// The message with which a prelude is refused.
+/// Returns the message with which a prelude is refused.
 fn refusal(prelude: &Prelude) -> String {
     let failure = trusting()
         .with_tools(stub())
@@ -78,7 +78,7 @@ fn sources_that_are_composed_are_as_trusted_as_what_they_come_from() {
     let both = parts(&[&signed, &shipped()]);
     assert!(trusting().with_tools(stub()).attach(&compose(&both), &Attach::new()).is_ok());
     assert!(trusting().with_tools(stub()).attach_sources(&both, &Attach::new()).is_ok());
-    // One that nobody signed is enough to refuse all, and so is a text that was changed since.
+    // One unsigned source refuses the whole, and so does a text changed after signing.
     let with_source = parts(&[&signed, &compiled("(ns a) (def x 1)")]);
     assert!(refusal(&compose(&with_source)).contains("it is a source"));
     let mut changed = parts(&[&signed]);
@@ -122,7 +122,7 @@ fn a_runtime_that_trusts_keys_loads_nothing_else() {
     assert_eq!(load(None).unwrap_err().code, Code::Untrusted);
     assert_eq!(load(Some(&theirs().sign(&bytes).unwrap())).unwrap_err().code, Code::Untrusted);
     assert!(load(Some(&ours().sign(&bytes).unwrap())).is_ok());
-    // No key at all trusts nobody.
+    // An empty set of keys trusts nobody.
     let nobody = runtime().trusted(TrustedKeys::default());
     assert!(
         nobody
@@ -147,7 +147,7 @@ fn forged_files_do_not_run_where_keys_are_trusted() {
     let mut would_run = 0;
     for n in 0..count {
         let bytes = forged(&sound, &mut dice);
-        // Nothing beside it, the signature of the sound file, or now and then one by a stranger that does hold.
+        // No signature, the signature of the sound file, or now and then a valid one by a stranger.
         let theirs = if n % 8 == 0 { theirs().sign(&bytes).ok() } else { None };
         for signature in [None, Some(&*ours), theirs.as_deref()] {
             let options = LoadOptions { signature, ..LoadOptions::default() };
@@ -155,7 +155,7 @@ fn forged_files_do_not_run_where_keys_are_trusted() {
             let problem = problem.unwrap_or_else(|| panic!("forgery {n} is loaded with {signature:?}"));
             assert_eq!(problem.code, Code::Untrusted, "{problem}");
         }
-        // Loaded by somebody else, it still is not attached here.
+        // Loaded elsewhere without keys, it is still not attached here.
         let options = LoadOptions { signature: theirs.as_deref(), ..LoadOptions::default() };
         if let Ok(prelude) = Prelude::load(&runtime(), &bytes, &options) {
             let failure = trusting.clone().with_tools(tools.clone()).attach(&prelude, &Attach::new()).err();

@@ -1,4 +1,4 @@
-//! Preludes that use preludes: what they may name, what they reach through each other, and what is refused.
+//! Preludes that use preludes: the names they may use, their reach through each other, and refusals.
 
 use super::common::*;
 use ptc_bytecode::{Op, PreludeFile, decode_prelude, encode_prelude, used_as};
@@ -61,7 +61,7 @@ fn a_prelude_calls_exports_of_another_by_alias_and_in_full() {
     let runtime = both();
     assert_eq!(print(&runtime, "(billing/due 7)"), "\"{\\\"ID\\\" 7}/50\"");
     assert_eq!(print(&runtime, "[(billing/label 3) (map billing/label [1 2])]"), "[\"c3\" [\"c1\" \"c2\"]]");
-    // Values of exports go through branches, saved runs and sessions.
+    // Exports used as values survive branches, saved runs and sessions.
     assert_eq!(print(&runtime, "(pmap billing/label [1 2])"), "[\"c1\" \"c2\"]");
     let mut session = runtime.session();
     session.eval("(def f billing/label)").unwrap();
@@ -96,7 +96,7 @@ fn files_tell_what_they_use_and_come_out_the_same() {
     let rebuilt = loaded.rebuilt(&runtime(), &[crm()]).unwrap().unwrap();
     assert_eq!(rebuilt.to_bytes(), prelude.to_bytes());
     assert!(loaded.rebuilt(&runtime(), &[]).unwrap().is_err());
-    // Beside another build of what it uses, it is another artifact with the same code.
+    // With another build of the used prelude, it is another artifact with the same code.
     let other = using(BILLING, &[compiled(&CUSTOMERS.replace("\"c\"", "\"customer \""))]).unwrap();
     assert_ne!(other.artifact_hash(), prelude.artifact_hash());
     assert_eq!(other.manifest().code_hash, prelude.manifest().code_hash);
@@ -121,7 +121,7 @@ fn another_interface_is_refused_and_another_body_is_not() {
         let hash = prelude.manifest().hash_of_namespace("crm");
         ptc_bytecode::hex(&hash)[..12].to_string()
     };
-    // Without an export, with other parameters, with another effect, with one more.
+    // One export removed, with other parameters, with another effect, or one added.
     let changed = [
         CUSTOMERS.replace("(defn tag [id]", "(defn- tag [id]"),
         CUSTOMERS.replace("(defn tag [id]", "(defn tag [id more]"),
@@ -136,7 +136,7 @@ fn another_interface_is_refused_and_another_body_is_not() {
         }
         assert_eq!(message.contains("it lacks crm/tag"), i == 0, "{message}");
     }
-    // Docs, order and bodies are not its interface.
+    // Docs, order and bodies are not part of the interface.
     for source in [CUSTOMERS.replace("One customer.", "Finds one."), CUSTOMERS.replace("\"c\"", "\"d\"")] {
         assert!(attach(&source).attach(&billing(), &Attach::new()).is_ok());
     }
@@ -158,7 +158,7 @@ fn what_is_reached_through_another_counts() {
     assert!(inventory.contains("billing/label (label id) [pure]"), "{inventory}");
     assert_eq!(print(&runtime, "(:requires (meta 'billing/close))"), "[\"tool:remove\"]");
 
-    // Known effects of tools arrive, and decide.
+    // Known effects of tools are passed on, and decide.
     let tools =
         stub().effect("call", Effects::Read).with("remove", |_| Ok(true)).effect("remove", Effects::Write);
     let known = super::common::runtime().with_tools(tools).attach(&crm(), &Attach::new()).unwrap();
@@ -168,7 +168,7 @@ fn what_is_reached_through_another_counts() {
         known.attach(&billing(), &Attach::new()).unwrap().export_effect("billing/close"),
         Some(Effects::Write)
     );
-    // So does a call that could go anywhere.
+    // A call that could go anywhere counts as well.
     let any = compiled("(ns any) (defn go [s t] (tool/call {:server s :tool t}))");
     let via =
         using("(ns via (:require [any])) (defn go [] (any/go \"a\" \"b\"))", std::slice::from_ref(&any))
@@ -191,7 +191,7 @@ fn a_private_tool_stays_with_its_prelude() {
     let tools = Tools::new().with("secret", |_| Ok("42")).private_to("secret", "vault");
     let vault = compiled("(ns vault) (defn told [] (tool/secret {}))");
     let runtime = runtime().with_tools(tools).attach(&vault, &Attach::new()).unwrap();
-    // Through the export that has it, and in no other way.
+    // Through the export that has the authority, and in no other way.
     let through =
         using("(ns up (:require [vault])) (defn told [] (vault/told))", std::slice::from_ref(&vault))
             .unwrap();
@@ -217,7 +217,7 @@ fn a_function_that_is_handed_to_another_prelude_acts_for_its_own() {
     let runtime = runtime().with_tools(tools).attach(&paged, &Attach::new()).unwrap();
     let runtime = runtime.attach(&orders, &Attach::new()).unwrap();
     assert_eq!(print(&runtime, "(orders/all)"), "[1 2]");
-    // A program does not act for it.
+    // A program does not act on its behalf.
     for program in ["((orders/made) nil)", "(paged/collect (orders/made))"] {
         assert!(runtime.eval(program, &Grants::new()).is_err(), "{program}");
     }
@@ -328,7 +328,7 @@ fn a_circle_of_sources_names_them() {
     assert!(error.message().contains("in a circle: `a.clj` → `b.clj` → `a.clj`"), "{error}");
 }
 
-/// A file whose hashes fit what it holds, with one lie in it.
+/// Makes a file with one false claim and hashes that fit its content.
 fn forged(lie: impl FnOnce(&mut PreludeFile)) -> Result<Prelude, ptc_runtime::Diagnostic> {
     let mut file = decode_prelude(&billing().to_bytes()).unwrap();
     lie(&mut file);
@@ -375,7 +375,7 @@ fn files_that_lie_about_what_they_use_are_refused() {
 #[test]
 fn a_forged_file_gains_nothing_where_it_is_attached() {
     let runtime = granted().attach(&crm(), &Attach::new()).unwrap();
-    // An export that the real prelude has not, under its real interface.
+    // An export that the real prelude lacks, under its real interface.
     let lie = |file: &mut PreludeFile| {
         let at = file.artifact.defs.iter().position(|name| **name == *used_as("crm/tag")).unwrap();
         file.artifact.defs[at] = used_as("crm/raw").into();
@@ -383,17 +383,17 @@ fn a_forged_file_gains_nothing_where_it_is_attached() {
     let (reason, message) = refusal(&runtime, &forged(lie).unwrap());
     assert_eq!(reason, "prelude_attach_failed");
     assert!(message.contains("`crm/raw`, which no attached prelude exports"), "{message}");
-    // Pure by its own word.
+    // Exports that claim to be pure.
     let lie = |file: &mut PreludeFile| {
         file.manifest.exports.iter_mut().for_each(|export| export.effect = Effects::Pure);
     };
     let (reason, message) = refusal(&runtime, &forged(lie).unwrap());
     assert_eq!(reason, "authority_mismatch");
     assert!(message.contains("says that it is pure, but it reaches tools through crm/"), "{message}");
-    // The hash of an interface that it was not compiled for.
+    // The interface hash of another prelude than it was compiled for.
     let lie = |file: &mut PreludeFile| file.manifest.uses[0].interface_hash = [7; 32];
     assert_eq!(refusal(&runtime, &forged(lie).unwrap()).0, "interface_changed");
-    // Two that use each other can never be attached.
+    // Two preludes that use each other can never be attached.
     let a = using("(ns a (:require [b])) (defn f [] (b/f))", &[compiled("(ns b) (defn f [] 1)")]).unwrap();
     let b = using("(ns b (:require [a])) (defn f [] (a/f))", &[compiled("(ns a) (defn f [] 1)")]).unwrap();
     assert_eq!(refusal(&granted(), &a).0, "prelude_attach_failed");

@@ -1,4 +1,4 @@
-//! Functions, patterns and definitions.
+//! Generation of functions, patterns and definitions.
 
 use super::functions::FUNCTIONS;
 use super::generator::Generator;
@@ -26,7 +26,7 @@ static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
 });
 
 impl Generator<'_> {
-    /// A function value.
+    /// Generates a function value.
     pub(super) fn function(&mut self, params: &[Type], result: &Type) -> String {
         match self.pick(10) {
             0..=3 => {
@@ -37,7 +37,7 @@ impl Generator<'_> {
                         let fits = row.params.len() == params.len()
                             && row.result.serves(result, &mut bound)
                             && row.params.iter().zip(params).all(|(mine, given)| {
-                                // A variable takes what is given; a plain type must be served by it.
+                                // A variable takes any given type; for a plain type, the given type must serve as it.
                                 match mine {
                                     Type::Var(_) => mine.serves(given, &mut bound),
                                     _ => {
@@ -92,14 +92,14 @@ impl Generator<'_> {
         format!("(fn [{list}] {body})")
     }
 
-    /// A parameter list for these types, some of them taken apart.
+    /// Generates a parameter list for these types, with destructuring for some of them.
     pub(super) fn params(&mut self, types: &[Type]) -> (String, Vec<(String, Type)>) {
         let mut names = Vec::new();
         let list: Vec<String> = types.iter().map(|of| self.pattern(of, &mut names)).collect();
         (list.join(" "), names)
     }
 
-    /// A pattern for a value of this type.
+    /// Generates a pattern for a value of this type.
     pub(super) fn pattern(&mut self, of: &Type, names: &mut Vec<(String, Type)>) -> String {
         let plain = self.name("x");
         let opt = |of: &Type| Type::Opt(Box::new(of.clone()));
@@ -171,7 +171,7 @@ impl Generator<'_> {
         let last = names.last().map_or(String::new(), |(name, _)| name.clone());
         let body = self.with(names, |g| g.expr(result));
         self.in_short_fn = false;
-        // The highest placeholder says how many parameters there are.
+        // The highest placeholder determines the number of parameters.
         if body.starts_with('(') && body.contains(&last) && !last.is_empty() {
             format!("#{body}")
         } else {
@@ -179,7 +179,7 @@ impl Generator<'_> {
         }
     }
 
-    /// `(def …)` or `(defn …)`.
+    /// Generates `(def …)` or `(defn …)`.
     pub(super) fn definition(&mut self) -> String {
         let result = self.some_type(1);
         let name = self.name("f");
@@ -212,7 +212,7 @@ impl Generator<'_> {
                 format!("(defn {name} [{list} & {rest}] {body})")
             }
             3 => {
-                // Counts down, by a call in the middle.
+                // Counts down by a recursive call that is not in tail position.
                 let (n, inner) = (self.name("n"), self.name("s"));
                 let base = self.with(vec![(n.clone(), Type::Int)], |g| g.expr(&result));
                 let scope = vec![(n.clone(), Type::Int), (inner.clone(), result.clone())];

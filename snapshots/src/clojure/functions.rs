@@ -1,4 +1,4 @@
-//! Functions that may stand where a function is wanted, by their types.
+//! Functions usable as arguments, by type.
 
 pub const FUNCTIONS: &[(&str, &str)] = &[
     ("i>i", "inc"),

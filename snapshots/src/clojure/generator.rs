@@ -1,12 +1,12 @@
-//! Writes programs both languages should answer alike, from bytes: the same bytes give the same
-//! program, fewer or smaller bytes a smaller one.
+//! Generates programs that both languages should answer alike, from bytes: equal bytes give equal programs, and
+//! fewer or smaller bytes give smaller ones.
 
 use super::tables::{PRODUCTIONS, STATEMENTS};
 use super::template::{Part, read};
 use super::types::{Bindings, Type, parse};
 use std::sync::LazyLock;
 
-/// A way to write something of a type.
+/// A template for an expression of a type.
 struct Production {
     result: Type,
     parts: Vec<Part>,
@@ -22,7 +22,7 @@ static TABLE: LazyLock<Vec<Production>> =
 static EFFECTS: LazyLock<Vec<Vec<Part>>> =
     LazyLock::new(|| STATEMENTS.iter().map(|text| read(text)).collect());
 
-/// Writes one program.
+/// Generator of one program.
 pub struct Generator<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) locals: Vec<(String, Type)>,
@@ -34,14 +34,14 @@ pub struct Generator<'b> {
     pub(super) spent: usize,
 }
 
-/// Bytes for the program of this seed.
+/// Returns the bytes for the program of this seed.
 pub fn bytes(seed: u64) -> Vec<u8> {
     let mut more = crate::generate::bytes(seed);
     more.extend(crate::generate::bytes(!seed));
     more
 }
 
-/// The program these bytes stand for.
+/// Generates the program for these bytes.
 ///
 /// ```
 /// use ptc_snapshots::clojure::program;
@@ -60,7 +60,7 @@ pub fn program(bytes: &[u8]) -> String {
         spent: 0,
     };
     let (definitions, results, prints) = (g.pick(3), 1 + g.pick(7), g.pick(6) == 5);
-    // Every part gets its share, so that the first does not use up all.
+    // Each part gets its share of the bytes, so that the first does not use up all of them.
     let parts = definitions + results + usize::from(prints);
     let rest = std::mem::take(&mut g.bytes);
     let mut shares = rest.chunks((rest.len() / parts).max(1)).chain(std::iter::repeat(&[][..]));
@@ -90,7 +90,7 @@ pub fn program(bytes: &[u8]) -> String {
 }
 
 impl Generator<'_> {
-    /// A choice below `n`; the first when the bytes are used up.
+    /// Returns a choice below `n`; the first if the bytes are used up.
     pub(super) fn pick(&mut self, n: usize) -> usize {
         let mut next = || match self.bytes.split_first() {
             Some((first, rest)) => {
@@ -103,8 +103,8 @@ impl Generator<'_> {
         (high + next()) % n.max(1)
     }
 
-    /// As [`Self::pick`], but goes on when the bytes are used up: a program of equal numbers and
-    /// empty collections tells little.
+    /// Returns a choice below `n` as [`Self::pick`] does, but keeps varying after the bytes are used up: a
+    /// program of equal numbers and empty collections shows little.
     pub(super) fn vary(&mut self, n: usize) -> usize {
         if self.bytes.is_empty() {
             self.spent += 1;
@@ -169,7 +169,7 @@ impl Generator<'_> {
         of.under(bound)
     }
 
-    /// Writes with these locals in scope.
+    /// Runs `write` with these locals in scope.
     pub(super) fn with<T>(&mut self, locals: Vec<(String, Type)>, write: impl FnOnce(&mut Self) -> T) -> T {
         let known = self.locals.len();
         self.locals.extend(locals);
@@ -178,10 +178,10 @@ impl Generator<'_> {
         text
     }
 
-    /// A local that serves, later ones first.
+    /// Returns a local of a suitable type; later ones come first.
     pub(super) fn local(&mut self, wanted: &Type) -> Option<String> {
         let fits = |(_, known): &&(String, Type)| known.serves(wanted, &mut Bindings::new());
-        // Only the latest local of a name is seen.
+        // Only the latest local of a name is visible.
         let mut names: Vec<String> = Vec::new();
         for (at, local) in self.locals.iter().enumerate().rev() {
             let is_shadowed = self.locals[at + 1..].iter().any(|(name, _)| *name == local.0);
@@ -192,7 +192,7 @@ impl Generator<'_> {
         if names.is_empty() { None } else { Some(names[self.pick(names.len())].clone()) }
     }
 
-    /// An expression that is meant to give `wanted`.
+    /// Generates an expression of the wanted type.
     pub(super) fn expr(&mut self, wanted: &Type) -> String {
         if self.depth >= self.max_depth || self.bytes.is_empty() {
             let from_scope = self.bytes.is_empty() || self.pick(4) != 0;
@@ -211,10 +211,10 @@ impl Generator<'_> {
     }
 
     pub(super) fn produced(&mut self, wanted: &Type) -> String {
-        // Something else than wanted, so that faults are met.
+        // Sometimes another type than wanted, so that faults are covered.
         if self.pick(200) == 199 {
             let other = match self.some_type(1) {
-                // Their differences would be all that is seen.
+                // Their known differences would hide all others.
                 Type::Char | Type::Set(_) => Type::Nil,
                 other => other,
             };
@@ -230,7 +230,7 @@ impl Generator<'_> {
         if fitting.is_empty() {
             return self.literal(wanted);
         }
-        // Rows that fit everything would drown the others.
+        // Rows that fit every type would crowd out the others.
         let own = fitting.iter().filter(|(row, _)| !matches!(row.result, Type::Var(_))).count();
         let at =
             if own > 0 && self.pick(3) > 0 { self.pick(own) } else { own + self.pick(fitting.len() - own) };

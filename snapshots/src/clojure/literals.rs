@@ -1,9 +1,9 @@
-//! Values written out.
+//! Generation of literals.
 
 use super::generator::Generator;
 use super::types::Type;
 
-/// The fields of a record.
+/// Fields of a record, with their types.
 pub const FIELDS: &[(&str, Type)] = &[
     ("id", Type::Int),
     ("title", Type::Word),
@@ -14,7 +14,7 @@ pub const FIELDS: &[(&str, Type)] = &[
 ];
 
 impl Generator<'_> {
-    /// A value written out; its parts may be expressions.
+    /// Generates a literal; its parts may be expressions.
     pub(super) fn literal(&mut self, of: &Type) -> String {
         match of {
             Type::Int | Type::Var(_) => match self.vary(12) {
@@ -85,7 +85,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A part of a written collection.
+    /// Generates an item of a collection literal.
     pub(super) fn item(&mut self, of: &Type) -> String {
         if self.pick(6) == 5 { self.expr(of) } else { self.literal(of) }
     }

@@ -1,5 +1,5 @@
-//! The page on Clojure, made from the table. What to write instead of an absent name is the hint that a program
-//! gets which uses it, so page and messages cannot differ.
+//! The page on Clojure, generated from the table. The replacement for an absent name is the hint that a program
+//! using it gets, so page and messages cannot differ.
 
 use super::reference::{Example, Row, SYNTAX, Section, Status, names, sections};
 use crate::runtime;
@@ -7,7 +7,7 @@ use ptc_bytecode::Diagnostic;
 use ptc_runtime::{Grants, Runtime};
 use std::fmt::Write;
 
-/// The reference page.
+/// Builds the reference page.
 pub fn page() -> String {
     let (runtime, sections) = (runtime(), sections());
     let mut out = head(&sections);
@@ -107,7 +107,7 @@ fn absent(out: &mut String, section: &Section, runtime: &Runtime) {
     }
 }
 
-/// What is wrong with a program, if anything is.
+/// Returns the error of a program, if it has one.
 pub fn problem(runtime: &Runtime, program: &str) -> Option<Diagnostic> {
     runtime.eval(program, &Grants::new()).err().map(|failure| failure.diagnostic().clone())
 }
@@ -116,13 +116,13 @@ fn with(section: &Section, status: Status) -> impl Iterator<Item = &Row> {
     section.rows.iter().filter(move |row| row.status == status)
 }
 
-/// The cells of a program and its two answers.
+/// Formats a program and its two answers as table cells.
 fn answers(example: &Example) -> String {
     let theirs = example.clojure.as_ref().unwrap_or(&example.ours);
     format!("| {} | {} | {} |", code(&example.program), code(&example.ours), code(theirs))
 }
 
-/// Code for a cell of a table.
+/// Formats code for a table cell.
 fn code(text: &str) -> String {
     let fence = if text.contains('`') { "`` " } else { "`" };
     let end: String = fence.chars().rev().collect();

@@ -1,12 +1,12 @@
-//! Everything in Clojure and what it is here: the table `clojure/reference.txt`, which describes its own format, and
-//! the list of Clojure's names that it has to cover, `clojure/names.txt`.
+//! Every name of Clojure and its counterpart here: the table `clojure/reference.txt`, which describes its own
+//! format, and the list of Clojure's names that it must cover, `clojure/names.txt`.
 
 use super::{Answer, home};
 use ptc_bytecode::{FormName, lookup, qualified};
 
-/// A heading of the table, and what stands below.
+/// A heading of the table, with the rows below it.
 pub struct Section {
-    /// The heading.
+    /// Text of the heading.
     pub title: String,
     /// The rows, in order.
     pub rows: Vec<Row>,
@@ -14,24 +14,24 @@ pub struct Section {
 
 /// One name, piece of syntax or general rule.
 pub struct Row {
-    /// How it compares.
+    /// Result of the comparison with Clojure.
     pub status: Status,
-    /// The name as a program writes it; empty for a rule.
+    /// Name as programs write it; empty for a rule.
     pub name: String,
     /// The rule, or how the name differs, as a sentence; else empty.
     pub how: String,
-    /// Programs and their answers.
+    /// Example programs with their answers.
     pub examples: Vec<Example>,
 }
 
-/// How a name compares.
+/// Result of comparing a name with Clojure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// A rule that holds for all rows.
+    /// A rule that applies to all rows.
     Rule,
     /// Gives Clojure's answers.
     Same,
-    /// Is there, and answers otherwise at times.
+    /// Exists, with answers that sometimes differ.
     Different,
     /// Is refused, with a hint.
     Absent,
@@ -39,23 +39,23 @@ pub enum Status {
 
 /// A program and its answers.
 pub struct Example {
-    /// The program.
+    /// Source of the program.
     pub program: String,
-    /// Our answer, as [`stated`] reads it.
+    /// Our answer, in the notation of [`stated`].
     pub ours: String,
-    /// Clojure's, if it is another.
+    /// Clojure's answer, if it differs.
     pub clojure: Option<String>,
 }
 
-/// The section of rows that are syntax and no names.
+/// Title of the section whose rows are syntax, not names.
 pub const SYNTAX: &str = "Syntax";
 
-/// The prefix that the table writes for a namespace, and the namespace.
+/// Prefixes that the table uses for namespaces.
 const PREFIXES: &[(&str, &str)] =
     &[("str/", "clojure.string"), ("set/", "clojure.set"), ("walk/", "clojure.walk")];
 
 impl Row {
-    /// Programs that use an absent name or syntax: each has to be refused.
+    /// Returns programs that use an absent name or syntax, all of which must be refused.
     pub fn uses(&self) -> Vec<String> {
         match &self.examples[..] {
             [] => vec![format!("({} 1)", self.name), format!("[{}]", self.name)],
@@ -63,7 +63,7 @@ impl Row {
         }
     }
 
-    /// Whether the language has a form or function of this name.
+    /// Returns whether the language has a form or function of this name.
     pub fn is_ours(&self) -> bool {
         let own = |(prefix, member)| qualified(prefix, member).is_some();
         FormName::lookup(&self.name).is_some()
@@ -72,11 +72,11 @@ impl Row {
     }
 }
 
-/// The table.
+/// Reads the table.
 ///
 /// # Panics
 ///
-/// If it cannot be read.
+/// If the table cannot be read.
 pub fn sections() -> Vec<Section> {
     let text = std::fs::read_to_string(home().join("reference.txt")).expect("the table");
     let mut sections: Vec<Section> = Vec::new();
@@ -119,11 +119,11 @@ fn example(line: &str) -> Example {
     Example { program: program.to_string(), ours: ours.to_string(), clojure }
 }
 
-/// An answer as the table states it: `42`, `nil, prints "a\n"` or `fails type_error`.
+/// Parses an answer of the table: `42`, `nil, prints "a\n"` or `fails type_error`.
 ///
 /// # Panics
 ///
-/// If what is printed is no string.
+/// If the printed text is not a JSON string.
 pub fn stated(text: &str) -> Answer {
     if let Some(reason) = text.strip_prefix("fails ") {
         return Answer::Fault(reason.to_string());
@@ -132,22 +132,22 @@ pub fn stated(text: &str) -> Answer {
     Answer::Value(value.to_string(), serde_json::from_str(prints).expect("a string"))
 }
 
-/// The names that a version of Clojure has.
+/// Names of a version of Clojure.
 pub struct Names {
-    /// The version, as `(clojure-version)` gives it.
+    /// Version, as `(clojure-version)` returns it.
     pub version: String,
-    /// Each namespace with what it publishes, and `special forms`.
+    /// Namespaces with their public names, and `special forms`.
     pub groups: Vec<(String, Vec<String>)>,
 }
 
-/// The group of names that belong to no namespace.
+/// Title of the group of names without a namespace.
 pub const SPECIAL_FORMS: &str = "special forms";
 
-/// The committed list of names.
+/// Reads the committed list of names.
 ///
 /// # Panics
 ///
-/// If it cannot be read.
+/// If the list cannot be read.
 pub fn names() -> Names {
     let text = std::fs::read_to_string(home().join("names.txt")).expect("the list of names");
     let mut lines = text.lines();
@@ -163,7 +163,7 @@ pub fn names() -> Names {
 }
 
 impl Names {
-    /// The names as the table writes them.
+    /// Returns the names in the spelling of the table.
     pub fn spellings(&self) -> Vec<String> {
         let prefix = |group: &str| PREFIXES.iter().find(|(_, space)| *space == group).map_or("", |row| row.0);
         let group = |(title, names): &(String, Vec<String>)| {

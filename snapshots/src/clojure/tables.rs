@@ -1,7 +1,7 @@
-//! What the generator may write, by the type it gives. The notation is that of [`super::template`].
+//! Templates of the generator, by the type they produce, in the notation of [`super::template`].
 //!
-//! Rows stay away from what differs on purpose where that is easy: the order of sets and of big
-//! maps, integers against floats, characters against strings.
+//! Rows avoid intended differences where that is easy: the order of sets and of large maps, integers against
+//! floats, characters against strings.
 
 mod control;
 mod maps;
@@ -9,7 +9,7 @@ mod scalars;
 mod seqs;
 mod text;
 
-/// All rows: the result's type, the text.
+/// All rows: the type of the result, and the template.
 pub const PRODUCTIONS: &[&[(&str, &str)]] = &[
     scalars::ROWS,
     text::ROWS,

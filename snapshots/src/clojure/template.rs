@@ -1,19 +1,19 @@
-//! The notation of the generator's table: program text with holes.
+//! Notation of the generator's tables: program text with holes.
 //!
 //! | In a template | stands for |
 //! |---|---|
 //! | `~i` | an expression of that type, see [`super::types`] |
-//! | `~[x:i y:s]b` | the same, with the fresh names `$x` and `$y` in scope |
+//! | `~[x:i y:s]b` | an expression of that type, with the fresh names `$x` and `$y` in scope |
 //! | `~(is>b)` | a function from these types to that one |
 //! | `~#` | a small count |
-//! | `$x` | a fresh name, the same in the whole template |
+//! | `$x` | a fresh name, which stays one name throughout the template |
 
 use super::types::{Type, parse};
 
 /// A part of a template.
 #[derive(Debug)]
 pub enum Part {
-    /// Text as it stands.
+    /// Literal text.
     Text(String),
     /// A fresh name.
     Name(char),
@@ -25,12 +25,12 @@ pub enum Part {
     Count,
 }
 
-/// Reads a template.
+/// Parses a template.
 pub fn read(mut text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let is_special = |(at, text): (usize, &str)| {
         let next = text[at + 1..].chars().next();
-        // `$1` in a replacement is text.
+        // `$1` in a replacement is literal text.
         text[at..].starts_with('~') || next.is_some_and(|c| c.is_ascii_lowercase())
     };
     let special = |text: &str| {

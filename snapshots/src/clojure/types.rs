@@ -1,9 +1,9 @@
-//! The types that steer the generator, and the notation its table is written in.
+//! Types that guide the generator, and their notation in its tables.
 //!
-//! A type is written in prefix notation without blanks: `vi` is a vector of integers, `mkvs` a map
-//! from keywords to vectors of strings. Capital letters are variables.
+//! Types are written in prefix notation without spaces: `vi` is a vector of integers, `mkvs` a map from
+//! keywords to vectors of strings. Capital letters are variables.
 
-/// What a generated expression is meant to give.
+/// Type of a generated expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// `i`
@@ -24,25 +24,25 @@ pub enum Type {
     Bool,
     /// `n`
     Nil,
-    /// `t`: anything that is only tested.
+    /// `t`: any value, used only as a condition.
     Test,
     /// `r`: a map with known fields.
     Record,
     /// `vT`
     Vec(Box<Type>),
-    /// `lT`: a vector, or a sequence that Clojure makes no vector of.
+    /// `lT`: a vector, or a sequence that is not a vector in Clojure.
     Seq(Box<Type>),
     /// `mKV`
     Map(Box<Type>, Box<Type>),
     /// `eT`
     Set(Box<Type>),
-    /// `pAB`: a vector of two.
+    /// `pAB`: a vector of two items.
     Pair(Box<Type>, Box<Type>),
     /// `oT`: a `T` or nil.
     Opt(Box<Type>),
     /// `xAB`: a transducer from `A` to `B`.
     Xform(Box<Type>, Box<Type>),
-    /// `A` to `Z`. `K` stands for a type of keys, `S` for a type with an order.
+    /// `A` to `Z`: a variable. `K` stands for types of keys, `S` for types with an order.
     Var(char),
 }
 
@@ -51,7 +51,7 @@ use Type::{
     Word, Xform,
 };
 
-/// Reads a type off the front of `text`.
+/// Parses a type at the start of `text` and removes it.
 pub fn parse(text: &mut &str) -> Type {
     let mut chars = text.chars();
     let first = chars.next().expect("a type");
@@ -81,12 +81,11 @@ pub fn parse(text: &mut &str) -> Type {
     }
 }
 
-/// What variables stand for.
+/// Types bound to variables.
 pub type Bindings = Vec<(char, Type)>;
 
 impl Type {
-    /// Whether a value of type `self` serves where `wanted` is asked for; `self` may have variables,
-    /// which are bound.
+    /// Returns whether a value of type `self` can be used as `wanted`; `self` may have variables, which are bound.
     pub fn serves(&self, wanted: &Type, bound: &mut Bindings) -> bool {
         match (self, wanted) {
             (Var(name), _) => match bound.iter().find(|(known, _)| known == name) {
@@ -115,7 +114,7 @@ impl Type {
         }
     }
 
-    /// This type with its variables replaced.
+    /// Returns this type with its variables replaced.
     pub fn under(&self, bound: &Bindings) -> Type {
         let inner = |of: &Type| Box::new(of.under(bound));
         match self {

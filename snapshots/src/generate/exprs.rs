@@ -1,9 +1,9 @@
-//! Expressions of every type: scalars here, lists, maps and functions in files of their own.
+//! Generation of expressions of every type: scalars here; lists, maps and functions in their own files.
 
 use super::{Generator, MAX_DEPTH, Type};
 
 impl Generator<'_> {
-    /// An expression that is meant to give `wanted`.
+    /// Generates an expression of the wanted type.
     pub(super) fn expr(&mut self, wanted: &Type) -> String {
         if self.depth >= MAX_DEPTH || self.bytes.is_empty() {
             let from_scope = self.pick(2) == 1;
@@ -16,14 +16,14 @@ impl Generator<'_> {
         text
     }
 
-    /// A constant where an expression may stand.
+    /// Generates a constant in an expression's place.
     fn leaf(&mut self, wanted: &Type) -> String {
         let literal = self.literal(wanted);
         if self.asks && self.rarely(3) { format!("(tool/id {{:x {literal}}})") } else { literal }
     }
 
     fn expr_at(&mut self, wanted: &Type) -> String {
-        // Something else than wanted, so that faults are met.
+        // Sometimes another type than wanted, so that faults are covered.
         if self.rarely(90) {
             let other = self.some_type(1);
             return self.expr(&other);
@@ -39,7 +39,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An expression made by a function that gives this type.
+    /// Generates a call of a function with this result type.
     fn operation(&mut self, wanted: &Type) -> String {
         match wanted {
             Type::Int => self.int_expr(),
@@ -64,7 +64,7 @@ impl Generator<'_> {
         self.expr(&Type::List(Box::new(Type::Int)))
     }
 
-    /// A number that is good as a count or index.
+    /// Generates a number suitable as a count or index.
     pub(super) fn small(&mut self) -> String {
         if self.rarely(4) { self.expr(&Type::Int) } else { self.pick(5).to_string() }
     }
@@ -208,7 +208,7 @@ impl Generator<'_> {
         self.some_type(0)
     }
 
-    /// Something of this type out of a collection; it may not be there.
+    /// Generates an expression that takes a value of this type out of a collection; it may be missing.
     fn picked_out(&mut self, wanted: &Type) -> String {
         let list = Type::List(Box::new(wanted.clone()));
         match self.pick(5) {
@@ -256,7 +256,7 @@ impl Generator<'_> {
         }
         let known = &fitting[self.pick(fitting.len())];
         let mut params = known.params.clone();
-        // The wrong number of arguments, once in a while.
+        // Occasionally with the wrong number of arguments.
         if self.rarely(40) {
             params.pop();
         }

@@ -1,11 +1,11 @@
-//! Functions, definitions, bindings and loops.
+//! Generation of functions, definitions, bindings and loops.
 
 use super::{Generator, Known, Type};
 
 type Names = Vec<(String, Type)>;
 
 impl Generator<'_> {
-    /// A function value from these parameters to that result.
+    /// Generates a function value from these parameters to that result.
     pub(super) fn function(&mut self, params: &[Type], result: &Type) -> String {
         let ready = ready_made(params, result);
         match self.pick(8) {
@@ -46,11 +46,11 @@ impl Generator<'_> {
         let last = format!("%{}", params.len());
         let body = self.with(names, |g| g.expr(result));
         self.in_short_fn = false;
-        // The highest placeholder says how many parameters there are.
+        // The highest placeholder determines the number of parameters.
         format!("#(do {last} {body})")
     }
 
-    /// `(def …)` or `(defn …)`.
+    /// Generates `(def …)` or `(defn …)`.
     pub(super) fn definition(&mut self) -> String {
         let result = self.some_type(1);
         match self.pick(6) {
@@ -104,7 +104,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Counts a parameter down, by calls in the middle or at the end.
+    /// Generates a function that counts a parameter down, recursively in the middle or at the end.
     fn recursive_definition(&mut self, result: &Type) -> String {
         let (name, n) = (self.name("f"), self.name("n"));
         let scope = vec![(n.clone(), Type::Int)];
@@ -117,7 +117,7 @@ impl Generator<'_> {
         format!("(defn {name} [{n}] (if (< 0 {n} 7) (let [{inner} ({name} (dec {n}))] {step}) {base}))")
     }
 
-    /// A pattern with the names it binds, and the type of a list of what it takes apart.
+    /// Generates a pattern with the names it binds, and the type of a list of values that it matches.
     pub(super) fn pattern(&mut self) -> ((Names, String), Type) {
         let list = |inner: Type| Type::List(Box::new(inner));
         match self.pick(6) {
@@ -128,7 +128,7 @@ impl Generator<'_> {
                 ((names, format!("[{a} {b} & {rest}]")), list(list(Type::Int)))
             }
             1 => {
-                // `:keys` binds the names of keys, so that they may shadow outer ones.
+                // `:keys` binds the names of the keys, so they may shadow outer ones.
                 let default = self.expr(&Type::Int);
                 let whole = self.name("m");
                 let map = Type::Map(Box::new(Type::Int));
@@ -168,13 +168,13 @@ impl Generator<'_> {
         })
     }
 
-    /// A loop of a few rounds that carries a value along.
+    /// Generates a loop of a few rounds that carries a value along.
     pub(super) fn looped(&mut self, wanted: &Type) -> String {
         let start = self.expr(wanted);
         let (i, acc) = (self.name("i"), self.name("acc"));
         let rounds = self.pick(5);
         let scope = vec![(i.clone(), Type::Int), (acc.clone(), wanted.clone())];
-        // A placeholder of an enclosing `#(…)` may be used, but no `recur` of ours can end up in one.
+        // A placeholder of an enclosing `#(…)` may appear here, but none of our `recur`s can end up in one.
         let next = self.with(scope, |g| g.expr(wanted));
         match self.pick(3) {
             0 => format!(
@@ -185,7 +185,7 @@ impl Generator<'_> {
         }
     }
 
-    /// `reduce` over integers.
+    /// Generates a `reduce` over integers.
     pub(super) fn fold(&mut self, wanted: &Type) -> String {
         let start = self.expr(wanted);
         let (acc, x) = (self.name("acc"), self.name("x"));
@@ -197,7 +197,7 @@ impl Generator<'_> {
     }
 }
 
-/// Builtins and keywords that are such functions.
+/// Returns builtins and keywords with these types.
 fn ready_made(params: &[Type], result: &Type) -> &'static [&'static str] {
     match (params, result) {
         ([Type::Int], Type::Int) => &["inc", "dec", "-", "abs", "identity", "(constantly 4)", "(fnil inc 0)"],

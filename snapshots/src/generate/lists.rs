@@ -1,4 +1,4 @@
-//! Expressions that give lists and sets, mostly by higher-order functions.
+//! Generation of lists and sets, mostly by higher-order functions.
 
 use super::{Generator, Type};
 
@@ -71,7 +71,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Sorts, by comparators that are consistent whatever they meet: others leave the result open.
+    /// Generates a sort, only with consistent comparators: others leave the result undefined.
     fn sorted(&mut self, inner: &Type) -> String {
         let list = self.expr(&Type::List(Box::new(inner.clone())));
         match self.pick(6) {
@@ -90,7 +90,7 @@ impl Generator<'_> {
         }
     }
 
-    /// `for` with one or two clauses and perhaps a modifier.
+    /// Generates a `for` with one or two clauses and perhaps a modifier.
     fn comprehension(&mut self, inner: &Type) -> String {
         let (item, coll) = self.pattern();
         let (names, pattern) = item;

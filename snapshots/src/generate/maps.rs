@@ -1,4 +1,4 @@
-//! Expressions that give maps.
+//! Generation of maps.
 
 use super::{Generator, Type};
 
@@ -55,7 +55,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Mostly a keyword; now and then a string or a number in its place.
+    /// Generates a map's key: usually a keyword, now and then another value.
     fn map_key(&mut self) -> String {
         match self.pick(8) {
             0 => self.one_of(&["\"a\"", "\"k_1\"", "3", "3.0", "nil", "[1]"]).to_string(),

@@ -1,4 +1,4 @@
-//! Literals, and plain data for reading and printing.
+//! Generation of literals, and of plain data for reading and printing.
 
 use super::{Generator, Type};
 
@@ -50,7 +50,7 @@ impl Generator<'_> {
         self.one_of(&KEYS[..n]).to_string()
     }
 
-    /// A constant that fits, simple ones first.
+    /// Generates a constant of the wanted type, with simple ones first.
     pub(super) fn literal(&mut self, wanted: &Type) -> String {
         match wanted {
             Type::Int => self.int(),
@@ -122,13 +122,13 @@ impl Generator<'_> {
         (0..8).fold(0, |acc, _| acc << 8 | self.pick(256) as i64)
     }
 
-    /// Any float but NaN, which no reader can give back as equal.
+    /// Generates any float except NaN, which cannot be read back as an equal value.
     fn float(&mut self) -> String {
         let x = f64::from_bits(self.bytes_as_int() as u64);
         if x.is_finite() { format!("{x:e}") } else { "##-Inf".to_string() }
     }
 
-    /// Any text, with whatever needs to be escaped.
+    /// Generates a string of any characters, including those that must be escaped.
     fn text(&mut self) -> String {
         let n = self.pick(6);
         let mut out = String::from("\"");
@@ -146,7 +146,7 @@ impl Generator<'_> {
     }
 }
 
-/// An expression whose value is plain data of every kind, without NaN.
+/// Generates an expression whose value is plain data of every kind, without NaN.
 pub fn datum(bytes: &[u8]) -> String {
     Generator::new(bytes, false).datum(4)
 }

@@ -1,10 +1,10 @@
-//! Right programs that are made up: some records, and what people ask about such records.
+//! Generated correct programs: records, and typical questions about them.
 
 use super::Right;
 use ptc_runtime::Runtime;
 use serde_json::{Map, Value, json};
 
-/// A kind of records: fields with text, numbers, and a flag and a number that some records lack; and a list of parts.
+/// A kind of records: text fields, numbers, a flag and a number that some records lack, and a list of parts.
 struct Entity {
     data: &'static str,
     texts: [(&'static str, &'static [&'static str]); 2],
@@ -62,7 +62,7 @@ const ENTITIES: &[Entity] = &[
     },
 ];
 
-/// Chances, one after the other, from a seed.
+/// A pseudo-random sequence from a seed.
 struct Chance(u64);
 
 impl Chance {
@@ -76,7 +76,7 @@ impl Chance {
     }
 }
 
-/// So many right programs that are made up.
+/// Generates this many correct programs.
 pub fn generated(runtime: &Runtime, count: usize) -> Vec<Right> {
     let mut all = Vec::new();
     for seed in 0.. {
@@ -86,7 +86,7 @@ pub fn generated(runtime: &Runtime, count: usize) -> Vec<Right> {
         let program = program(entity, &mut chance);
         let data = vec![(entity.data.to_string(), rows.to_string())];
         let mut right = Right { name: format!("generated {seed}"), program, data, answer: String::new() };
-        // A program that stops is not right, whatever the reason.
+        // A program that fails is not correct, whatever the reason.
         if let Ok(outcome) = runtime.eval(&right.program, &right.grants())
             && let Ok(answer) = outcome.print()
         {
@@ -131,7 +131,7 @@ fn rows(entity: &Entity, chance: &mut Chance) -> Value {
     (0..3 + chance.below(10)).map(|id| row(chance, id)).collect()
 }
 
-/// A question about the records.
+/// Generates a question about the records.
 fn program(entity: &Entity, chance: &mut Chance) -> String {
     let fill = |text: &str, chance: &mut Chance| -> String {
         let (text_field, values) = entity.texts[chance.below(2) as usize];
@@ -156,7 +156,7 @@ fn program(entity: &Entity, chance: &mut Chance) -> String {
     fill(chance.of(ASK), chance).replace("ROWS", &rows)
 }
 
-/// Some of the rows.
+/// Expressions that select some of the rows.
 const CHOOSE: &[&str] = &[
     "(filter #(> (:NUM %) LIMIT) ROWS)",
     "(filter (fn [r] (= (:TEXT r) \"VALUE\")) ROWS)",
@@ -175,7 +175,7 @@ const CHOOSE: &[&str] = &[
     "(->> ROWS (filter #(contains? % :TEXT)) (drop 1))",
 ];
 
-/// What is asked about them.
+/// Questions about the selected rows.
 const ASK: &[&str] = &[
     "(count ROWS)",
     "(sum-by :NUM ROWS)",

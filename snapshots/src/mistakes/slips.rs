@@ -1,4 +1,4 @@
-//! One slip in a right program.
+//! Slips: correct programs with one mistake.
 
 use super::Right;
 use bumpalo::Bump;
@@ -7,31 +7,31 @@ use ptc_runtime::Limits;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is wrong.
+/// Kind of mistake.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// A letter of a field of the data.
+    /// A wrong letter in a field of the data.
     Field,
-    /// A letter of the name of granted data.
+    /// A wrong letter in the name of granted data.
     Data,
-    /// A letter of the name of a function.
+    /// A wrong letter in the name of a function.
     Function,
-    /// The last two arguments of a call in the other order.
+    /// The last two arguments of a call swapped.
     Order,
-    /// An argument too many.
+    /// One argument too many.
     Arity,
-    /// Text where there was a number.
+    /// A string in place of a number.
     Type,
-    /// nil where there was a number.
+    /// nil in place of a number.
     Nil,
-    /// A closing bracket less, or one too many.
+    /// A closing bracket missing, or one too many.
     Bracket,
-    /// A letter of a text that is compared.
+    /// A wrong letter in a string that is compared.
     Literal,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds of mistakes.
     pub const ALL: &'static [Kind] = &[
         Kind::Field,
         Kind::Data,
@@ -48,19 +48,19 @@ impl Kind {
 /// A program with a slip.
 #[derive(Clone, Debug)]
 pub struct Slip {
-    /// What is wrong.
+    /// Kind of the mistake.
     pub kind: Kind,
-    /// The program.
+    /// Source of the program.
     pub program: String,
-    /// The name that was right.
+    /// The correct name.
     pub right_name: String,
 }
 
-/// The programs with one slip that can be made of a right one.
+/// Returns all programs made by adding one slip to a correct program.
 ///
 /// # Panics
 ///
-/// If it does not parse, so that it is not right.
+/// If the program does not parse, so that it is not correct.
 pub fn slips(right: &Right) -> Vec<Slip> {
     let mut fields = BTreeSet::new();
     for (_, json) in &right.data {
@@ -74,15 +74,15 @@ pub fn slips(right: &Right) -> Vec<Slip> {
     slips.all
 }
 
-/// Forms that a form stands directly in.
+/// Position of a form in its parent.
 #[derive(Clone, Copy)]
 enum Around<'a> {
     Anything,
-    /// First in a call.
+    /// The function of a call.
     Callee,
     /// An argument of a call.
     Argument(&'a str),
-    /// A key of a map, which is written and not read.
+    /// A key of a map literal, which is written and not looked up.
     Key,
 }
 
@@ -150,7 +150,7 @@ impl Slips<'_> {
 
     fn misspell(&mut self, kind: Kind, form: &Form<'_>, before: &str, name: &str, after: &str) {
         for wrong in misspelt(name, u64::from(form.span.start)) {
-            // A slip that is another right name is another program.
+            // A slip that gives another existing name makes another correct program.
             if !self.fields.contains(&spelled(&wrong)) {
                 self.replace(kind, form, &format!("{before}{wrong}{after}"), name);
             }
@@ -168,7 +168,7 @@ impl Slips<'_> {
         }
     }
 
-    /// A call with its last two arguments the other way round, and with one too many.
+    /// Adds calls with the last two arguments swapped, and with one too many.
     fn arguments(&mut self, callee: &str, items: &[Form<'_>]) {
         let [first, .., a, b] = items else { return };
         let is_free = matches!(
@@ -222,7 +222,7 @@ fn collect_keys(json: &Value, keys: &mut BTreeSet<String>) {
     }
 }
 
-/// A name with one letter wrong, in three ways.
+/// Returns a name with one letter wrong, in three ways.
 fn misspelt(name: &str, seed: u64) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() < 3 || !letters.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '?'))

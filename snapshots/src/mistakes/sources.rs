@@ -1,28 +1,28 @@
-//! Right programs that read data: of the corpus, the tasks for models, the guide and the examples.
+//! Correct programs that read data, from the corpus, the tasks for models, the guide and the examples.
 
 use crate::conformance::cases;
 use ptc_runtime::Runtime;
 use serde_json::Value;
 use std::path::Path;
 
-/// A program that is right.
+/// A correct program.
 #[derive(Clone, Debug)]
 pub struct Right {
-    /// Where it stands.
+    /// Origin of the program.
     pub name: String,
-    /// The program.
+    /// Source of the program.
     pub program: String,
-    /// Its data: names, and JSON texts.
+    /// Granted data: names and JSON texts.
     pub data: Vec<(String, String)>,
-    /// The value it gives, printed.
+    /// Printed value of the program.
     pub answer: String,
 }
 
-/// All of them that give a value.
+/// Returns all of these programs that give a value.
 ///
 /// # Panics
 ///
-/// If a file of them cannot be read.
+/// If one of their files cannot be read.
 pub fn right_programs(runtime: &Runtime) -> Vec<Right> {
     let corpus = cases().into_iter().filter(|case| !case.context.is_empty() && case.expect.is_some());
     let corpus = corpus.map(|case| (case.id, case.program, case.context));
@@ -56,7 +56,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The blocks of the guide that say what their data is: `; data/rows = [1, 2]`.
+/// Returns the blocks of the guide that state their data: `; data/rows = [1, 2]`.
 fn guide() -> Vec<Source> {
     let mut all = Vec::new();
     for page in ["tour", "language", "embedding", "batch"] {
@@ -76,7 +76,7 @@ fn guide() -> Vec<Source> {
     all
 }
 
-/// The examples, each with its data.
+/// Returns the examples, each with its data.
 fn examples() -> Vec<Source> {
     let invoice = read("examples/invoices.jsonl").lines().next().unwrap_or_default().to_string();
     let rates = ("rates".to_string(), r#"{"NO": 25, "SE": 20}"#.to_string());

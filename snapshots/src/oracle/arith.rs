@@ -1,4 +1,4 @@
-//! Arithmetic: integers without bounds, floats as soon as one is a float.
+//! Arithmetic: unbounded integers, and floats as soon as one operand is a float.
 
 use super::order::{is_nan, numeric};
 use super::value::{Fault, TYPE, Value, work};
@@ -30,7 +30,7 @@ fn pair(a: &Value<'_>, b: &Value<'_>) -> Result<Pair, Fault> {
     }
 }
 
-/// `(op a b)` for the seven operations of two numbers.
+/// Applies one of the seven operations of two numbers.
 pub fn binary<'a>(op: &str, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>, Fault> {
     let whole_division = matches!(op, "quot" | "rem" | "mod");
     Ok(match pair(a, b)? {
@@ -65,19 +65,19 @@ fn integers<'a>(op: &str, a: BigInt, b: BigInt) -> Result<Value<'a>, Fault> {
     })
 }
 
-/// What the cut quotient leaves.
+/// Returns the remainder of truncated division.
 fn float_rem(x: f64, y: f64) -> f64 {
     let whole = (x / y).trunc();
     if whole.is_infinite() { f64::NAN } else { x - y * whole }
 }
 
-/// The remainder that has the sign of the divisor.
+/// Returns the remainder with the sign of the divisor.
 fn floored(x: f64, y: f64) -> f64 {
     let r = float_rem(x, y);
     if r != 0.0 && r.is_sign_negative() != y.is_sign_negative() { r + y } else { r }
 }
 
-/// `+ - * /` of any number of arguments.
+/// Applies `+ - * /` to any number of arguments.
 pub fn fold<'a>(op: &str, args: &[Value<'a>]) -> Result<Value<'a>, Fault> {
     let unit = Value::int(if matches!(op, "*" | "/") { 1 } else { 0 });
     match (op, args) {
@@ -90,7 +90,7 @@ pub fn fold<'a>(op: &str, args: &[Value<'a>]) -> Result<Value<'a>, Fault> {
     }
 }
 
-/// `max`, `min`: the last of equals, NaN before all.
+/// Implements `max` and `min`: the last of equals, NaN first.
 pub fn extreme<'a>(args: &[Value<'a>], wanted: Ordering) -> Result<Value<'a>, Fault> {
     if let [only] = args {
         return Ok(only.clone());
@@ -118,7 +118,7 @@ pub fn abs<'a>(v: &Value<'a>) -> Result<Value<'a>, Fault> {
     }
 }
 
-/// `floor`, `ceil`, `round`, `trunc`: an integer, unless it is infinite or NaN.
+/// Implements `floor`, `ceil`, `round` and `trunc`: an integer, unless the number is infinite or NaN.
 pub fn rounded<'a>(v: &Value<'a>, round: fn(f64) -> f64) -> Result<Value<'a>, Fault> {
     match v {
         Value::Float(x) => Ok(BigInt::from_f64(round(*x)).map_or(Value::Float(*x), Value::Int)),
@@ -127,7 +127,7 @@ pub fn rounded<'a>(v: &Value<'a>, round: fn(f64) -> f64) -> Result<Value<'a>, Fa
     }
 }
 
-/// Whether a number is whole and its remainder by two is this.
+/// Returns whether a number is whole, and odd or even as asked.
 pub fn parity(v: &Value<'_>, odd: bool) -> bool {
     match v {
         Value::Int(n) => n.is_odd() == odd,

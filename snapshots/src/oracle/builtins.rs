@@ -1,4 +1,4 @@
-//! Builtins that call no function; those that do are in [`sequences`](super::sequences).
+//! Builtins that call no functions; the others are in [`sequences`](super::sequences).
 
 use super::eval::{Answer, Machine};
 use super::order::{is_nan, numeric, partial, total, whole};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 const REFUSED: Fault = "runtime_error";
 
-/// Calls the builtin `name`, after a look at its row for how many arguments it takes.
+/// Calls the builtin `name`, after checking the number of arguments against its row.
 pub fn call<'a>(machine: &mut Machine<'a>, name: &str, args: Vec<Value<'a>>) -> Answer<'a> {
     let row = ptc_bytecode::lookup(name).and_then(|id| id.row()).ok_or(NO_OPINION)?;
     if !row.takes(args.len()) {
@@ -31,10 +31,10 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, args: Vec<Value<'a>>) -> 
     Ok(plain(name, &args)?)
 }
 
-/// Functions made of functions.
+/// Builds functions from functions.
 fn combine<'a>(name: &str, args: &[Value<'a>]) -> Option<Made<'a>> {
     Some(match (name, args) {
-        // One function alone is that function.
+        // A single function stays itself.
         ("comp", [_]) | ("partial", [_]) => return None,
         ("comp", fs) => Made::Comp(fs.to_vec()),
         ("partial", [f, given @ ..]) => Made::Partial(f.clone(), given.to_vec()),
@@ -48,7 +48,7 @@ fn combine<'a>(name: &str, args: &[Value<'a>]) -> Option<Made<'a>> {
     })
 }
 
-/// Arguments as one text with spaces between them; strings raw or readable.
+/// Joins arguments with spaces; strings raw or readable.
 fn joined(args: &[Value<'_>], raw: bool) -> String {
     let mut out = String::new();
     for (i, arg) in args.iter().enumerate() {
@@ -168,7 +168,7 @@ fn questions<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fau
     Some(Ok(Value::Bool(answer)))
 }
 
-/// The members of a set; nil has none.
+/// Returns the members of a set; nil has none.
 pub fn members<'a>(v: &Value<'a>) -> Result<Vec<Value<'a>>, Fault> {
     match v {
         Value::Set(_) | Value::Nil => v.items(),
@@ -197,7 +197,7 @@ fn collections<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, F
         }),
         ("nth", [coll, index]) => lookup::nth(coll, index).and_then(|found| match (found, index) {
             (Some(found), _) => Ok(found),
-            // A float that finds nothing was hardly meant as an index.
+            // A float that finds nothing was probably not meant as an index.
             (None, Value::Float(x)) if x.is_finite() && *x > -1.0 && !matches!(coll, Value::Nil) => Err(TYPE),
             (None, _) => Ok(Value::Nil),
         }),
@@ -288,7 +288,7 @@ fn choose<'a>(first: &Value<'a>, others: &[Value<'a>], in_all: bool) -> Result<V
     Ok(Value::set(kept.into_iter().filter(|x| sets.iter().all(|set| has(set, x) == in_all))))
 }
 
-/// What expansions are made of.
+/// Calls an internal builtin that expansions use.
 fn internal<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fault>> {
     const PATTERN: Fault = "destructure_error";
     Some(match (name, args) {
@@ -315,7 +315,7 @@ fn internal<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Faul
     })
 }
 
-/// Pairs, a map, or pairs and then a map.
+/// Reads keyword arguments: pairs, a map, or pairs followed by a map.
 fn keyword_arguments<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
     let (pairs, last) = items.split_at(items.len() / 2 * 2);
     let mut all: Vec<_> = pairs.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
@@ -368,7 +368,7 @@ fn join<'a>(separator: &str, coll: &Value<'a>) -> Result<Value<'a>, Fault> {
     Ok(Value::str(&out))
 }
 
-/// `(subs s from to)`, which never faults on numbers.
+/// Implements `(subs s from to)`, which never faults on numbers.
 fn substring<'a>(text: &Value<'a>, from: &Value<'a>, to: Option<&Value<'a>>) -> Result<Value<'a>, Fault> {
     let items = text.items()?;
     let from = whole(from).ok_or(TYPE)?;

@@ -1,5 +1,5 @@
-//! Walks core forms. Control that leaves a form (`recur`, `return`, a fault) is an error value on
-//! its way to whoever takes it.
+//! Evaluator of core forms. Control that leaves a form (`recur`, `return`, a fault) is an error value, passed
+//! up to the form that handles it.
 
 use super::builtins;
 use super::lookup;
@@ -11,7 +11,7 @@ use ptc_compiler::Resolved;
 use ptc_compiler::resolved::{Clause, Constant, Kind, Lambda, LocalId, Name, Node};
 use std::rc::Rc;
 
-/// Why a form has no value.
+/// Reason why a form has no value.
 pub enum Stop<'a> {
     Fault(Fault),
     /// `(return v)`
@@ -38,7 +38,7 @@ pub struct Machine<'a> {
     depth: u32,
 }
 
-/// The activation of one function.
+/// Activation of one function.
 struct Frame<'a> {
     locals: Vec<Value<'a>>,
     this: Rc<Closure<'a>>,
@@ -49,7 +49,7 @@ impl<'a> Machine<'a> {
         Machine { program, defs: vec![None; program.defs.len()], prints: Vec::new(), depth }
     }
 
-    /// The printed value, or the reason there is none, and what was printed.
+    /// Runs the program; returns the printed value or the reason there is none, and the printed lines.
     pub fn run(mut self) -> (Result<String, Fault>, Vec<String>) {
         let answer = match self.program.entry {
             Some(entry) => self.call(&closure(entry, Vec::new()), Vec::new()),
@@ -145,7 +145,7 @@ impl<'a> Machine<'a> {
             Kind::Try([body, _]) => {
                 let body = self.eval(body, frame)?;
                 match self.call(&body, Vec::new()) {
-                    // It has no exceptions to give to handlers.
+                    // This evaluator has no exception values to pass to handlers.
                     Err(Stop::Fault(_)) => Err(NO_OPINION.into()),
                     other => other,
                 }
@@ -188,7 +188,7 @@ impl<'a> Machine<'a> {
             Name::DefOrNil(def) => self.defs[def.0 as usize].clone().unwrap_or(Value::Nil),
             Name::Var(def) => Value::Var(self.program.defs[def.0 as usize]),
             Name::Builtin(BuiltinId(id)) => Value::Builtin(ptc_bytecode::BUILTINS[id as usize].name),
-            // Siblings stand in preludes only, which this evaluator is not given.
+            // Siblings exist only in preludes, which this evaluator does not run.
             Name::Data(_) | Name::History(_) | Name::Sibling(_) | Name::Fixed(_) => Value::Nil,
             Name::Tool(_) => return Err(NO_OPINION.into()),
         })
@@ -198,7 +198,7 @@ impl<'a> Machine<'a> {
         nodes.iter().map(|node| self.eval(node, frame)).collect()
     }
 
-    /// The values in order until one is as wanted, or the last.
+    /// Evaluates forms in order until a value's truth is as wanted; returns that value or the last.
     fn until(
         &mut self,
         nodes: &'a [Node<'a>],
@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Calls anything that can be called.
+    /// Calls any callable value.
     pub fn call(&mut self, callee: &Value<'a>, args: Vec<Value<'a>>) -> Answer<'a> {
         work(1);
         if self.depth == 0 {
@@ -304,7 +304,7 @@ impl<'a> Machine<'a> {
                 Ok(Value::vector(results?))
             }
             Made::Fnil(f, defaults) => {
-                // With three defaults, two arguments are enough; else each default needs one.
+                // With three defaults, two arguments are enough; otherwise each default needs one.
                 if args.len() < defaults.len().min(2) {
                     return Err("arity_mismatch".into());
                 }
@@ -345,7 +345,7 @@ fn closure<'a>(lambda: &'a Lambda<'a>, captures: Vec<Value<'a>>) -> Value<'a> {
     Value::Closure(Rc::new(Closure { lambda, captures }))
 }
 
-/// The arity that takes `n` arguments: a fixed one if there is one.
+/// Returns the arity that takes `n` arguments, preferring a fixed one.
 fn select<'a>(lambda: &'a Lambda<'a>, n: usize) -> Option<&'a Clause<'a>> {
     let fixed = lambda.clauses.iter().find(|clause| !clause.rest && usize::from(clause.required) == n);
     fixed.or_else(|| lambda.clauses.iter().find(|clause| clause.rest && usize::from(clause.required) <= n))

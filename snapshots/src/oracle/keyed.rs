@@ -6,7 +6,7 @@ use super::value::{TYPE, Value};
 use super::{arith, lookup};
 use std::cmp::Ordering;
 
-/// Calls the builtin if it is one of these.
+/// Calls the builtin if it is one of this file.
 pub fn call<'a>(m: &mut Machine<'a>, name: &str, args: &[Value<'a>]) -> Option<Answer<'a>> {
     Some(match (name, args) {
         ("sort", [c]) => sort(m, c, &Value::Nil, None),
@@ -41,7 +41,7 @@ pub fn call<'a>(m: &mut Machine<'a>, name: &str, args: &[Value<'a>]) -> Option<A
     })
 }
 
-/// Each element with its key: a string is a field, a vector a path, anything else is called.
+/// Returns each element with its key: a string is a field, a vector a path, anything else is called.
 fn keys<'a>(
     m: &mut Machine<'a>,
     k: &Value<'a>,
@@ -84,8 +84,8 @@ fn sort<'a>(
     Ok(Value::vector(items.into_iter().map(|(_, item)| item).collect()))
 }
 
-/// Each item moves left past those it comes before; what a consistent comparator leaves open stays
-/// as it was.
+/// Sorts by insertion: each item moves left past those it comes before. Items that a consistent comparator
+/// considers equal keep their order.
 fn insertion_sort<'a>(
     m: &mut Machine<'a>,
     comparator: &Value<'a>,

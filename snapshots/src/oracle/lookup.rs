@@ -1,4 +1,4 @@
-//! Looking into collections: exact and flexible keys, paths, and change along them.
+//! Lookup in collections: exact and flexible keys, paths, and updates along them.
 
 use super::order::whole;
 use super::value::{Fault, TYPE, Value, put};
@@ -14,7 +14,7 @@ fn exact<'v, 'a>(pairs: &'v Pairs<'a>, key: &Value<'a>) -> Option<&'v (Value<'a>
     pairs.iter().find(|(known, _)| known.is(key))
 }
 
-/// The entry of a key: as it is, then under the other kind of name, then with underscores.
+/// Finds the entry of a key: exactly, then as the other kind of name, then with underscores.
 pub fn flexible<'v, 'a>(pairs: &'v Pairs<'a>, key: &Value<'a>) -> Option<&'v (Value<'a>, Value<'a>)> {
     let (name, is_keyword) = match key {
         Value::Keyword(name) => (name, true),
@@ -27,12 +27,12 @@ pub fn flexible<'v, 'a>(pairs: &'v Pairs<'a>, key: &Value<'a>) -> Option<&'v (Va
     };
     [(&**name, is_keyword), (name, !is_keyword), (&underscored, false), (&underscored, true)]
         .into_iter()
-        // A keyword never finds another keyword.
+        // A keyword never matches a different keyword.
         .take(if is_keyword { 3 } else { 4 })
         .find_map(|(text, keyword)| exact(pairs, &spell(text, keyword)))
 }
 
-/// What `get` finds, told apart from a nil that is there.
+/// Returns the value that `get` finds; None if the key is missing, in contrast to a nil value.
 pub fn find<'a>(coll: &Value<'a>, key: &Value<'a>) -> Option<Value<'a>> {
     match (coll, key) {
         (Value::Map(pairs), _) => flexible(pairs, key).map(|(_, value)| value.clone()),
@@ -43,17 +43,17 @@ pub fn find<'a>(coll: &Value<'a>, key: &Value<'a>) -> Option<Value<'a>> {
     }
 }
 
-/// `(get coll key default)`
+/// Implements `(get coll key default)`.
 pub fn get<'a>(coll: &Value<'a>, key: &Value<'a>, default: Value<'a>) -> Value<'a> {
     find(coll, key).unwrap_or(default)
 }
 
-/// `(get-in coll path)`
+/// Implements `(get-in coll path)`.
 pub fn get_in<'a>(coll: &Value<'a>, path: &[Value<'a>]) -> Option<Value<'a>> {
     path.iter().try_fold(coll.clone(), |coll, key| find(&coll, key))
 }
 
-/// `(nth coll index)`
+/// Implements `(nth coll index)`.
 pub fn nth<'a>(coll: &Value<'a>, index: &Value<'a>) -> Result<Option<Value<'a>>, Fault> {
     let index = whole(index).ok_or(TYPE)?;
     if matches!(coll, Value::Map(_) | Value::Set(_)) {
@@ -63,7 +63,7 @@ pub fn nth<'a>(coll: &Value<'a>, index: &Value<'a>) -> Result<Option<Value<'a>>,
     Ok(usize::try_from(index).ok().and_then(|i| items.get(i).cloned()))
 }
 
-/// `(assoc coll key value)`, by the exact key.
+/// Implements `(assoc coll key value)`, by the exact key.
 pub fn assoc<'a>(coll: &Value<'a>, key: Value<'a>, value: Value<'a>) -> Result<Value<'a>, Fault> {
     match coll {
         Value::Nil => Ok(Value::map([(key, value)])),
@@ -86,7 +86,7 @@ pub fn assoc<'a>(coll: &Value<'a>, key: Value<'a>, value: Value<'a>) -> Result<V
     }
 }
 
-/// `assoc` to the spelling of the key the map has already.
+/// Implements `assoc` with the spelling of the key that the map already has.
 pub fn put_flexible<'a>(coll: &Value<'a>, key: Value<'a>, value: Value<'a>) -> Result<Value<'a>, Fault> {
     let key = match coll {
         Value::Map(pairs) => flexible(pairs, &key).map_or(key, |(known, _)| known.clone()),
@@ -95,7 +95,7 @@ pub fn put_flexible<'a>(coll: &Value<'a>, key: Value<'a>, value: Value<'a>) -> R
     assoc(coll, key, value)
 }
 
-/// `(assoc-in coll path value)`; an empty path means the key nil.
+/// Implements `(assoc-in coll path value)`; an empty path means the key nil.
 pub fn assoc_in<'a>(coll: &Value<'a>, path: &[Value<'a>], value: Value<'a>) -> Result<Value<'a>, Fault> {
     match path {
         [] => put_flexible(coll, Value::Nil, value),
@@ -107,7 +107,7 @@ pub fn assoc_in<'a>(coll: &Value<'a>, path: &[Value<'a>], value: Value<'a>) -> R
     }
 }
 
-/// `(conj coll item)`
+/// Implements `(conj coll item)`.
 pub fn conj<'a>(coll: &Value<'a>, item: Value<'a>) -> Result<Value<'a>, Fault> {
     match coll {
         Value::Nil => Ok(Value::vector(vec![item])),
@@ -123,7 +123,7 @@ pub fn conj<'a>(coll: &Value<'a>, item: Value<'a>) -> Result<Value<'a>, Fault> {
     }
 }
 
-/// `(dissoc m k …)`
+/// Implements `(dissoc m k …)`.
 pub fn dissoc<'a>(coll: &Value<'a>, keys: &[Value<'a>]) -> Result<Value<'a>, Fault> {
     match coll {
         Value::Nil => Ok(Value::Nil),
@@ -135,7 +135,7 @@ pub fn dissoc<'a>(coll: &Value<'a>, keys: &[Value<'a>]) -> Result<Value<'a>, Fau
     }
 }
 
-/// `(contains? coll key)`
+/// Implements `(contains? coll key)`.
 pub fn contains<'a>(coll: &Value<'a>, key: &Value<'a>) -> Result<bool, Fault> {
     match coll {
         Value::Nil => Ok(false),
@@ -153,7 +153,7 @@ pub fn contains<'a>(coll: &Value<'a>, key: &Value<'a>) -> Result<bool, Fault> {
     }
 }
 
-/// The keys or values of a map, or of a list of pairs; nil when there are none.
+/// Returns the keys or values of a map, or of a list of pairs; nil if there are none.
 pub fn halves<'a>(coll: &Value<'a>, second: bool) -> Result<Value<'a>, Fault> {
     let pairs: Vec<Value<'a>> = match coll {
         Value::Map(_) | Value::Vector(_) | Value::Nil => coll.items()?,

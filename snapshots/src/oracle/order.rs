@@ -1,11 +1,11 @@
-//! The one total order of `compare` and `sort`, and the partial one of `<`.
+//! The total order of `compare` and `sort`, and the partial one of `<`.
 
 use super::value::{Value, work};
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
 use std::cmp::Ordering;
 
-/// Numbers by value; None if one is NaN or no number.
+/// Compares numbers by value; None if one is NaN or not a number.
 pub fn numeric(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
@@ -24,11 +24,11 @@ fn integer_with_float(n: &BigInt, x: f64) -> Option<Ordering> {
         return Some(if x > 0.0 { Ordering::Less } else { Ordering::Greater });
     }
     let whole = BigInt::from_f64(x.trunc())?;
-    // Of the same whole part, the sign of what is left decides.
+    // If the whole parts are equal, the sign of the fraction decides.
     Some(n.cmp(&whole).then(0.0.partial_cmp(&x.fract())?))
 }
 
-/// `a < b`, `a = b` or `a > b` where `<` and its kin can tell: numbers, strings, keywords.
+/// Compares values as `<` and its kin do; None except for numbers, strings and keywords.
 pub fn partial(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) | (Value::Keyword(a), Value::Keyword(b)) => {
@@ -52,7 +52,7 @@ fn kind(v: &Value<'_>) -> u8 {
     }
 }
 
-/// The total order: kinds, then within them; NaN after all numbers; maps and sets by size.
+/// Compares values by kind, then within each kind; NaN after all numbers; maps and sets by size.
 pub fn total(a: &Value<'_>, b: &Value<'_>) -> Ordering {
     work(1);
     match (a, b) {
@@ -72,7 +72,7 @@ pub fn is_nan(v: &Value<'_>) -> bool {
     matches!(v, Value::Float(x) if x.is_nan())
 }
 
-/// A number cut to an index or count; None for NaN and what is no number.
+/// Converts a number to an index or count; None for NaN and other values.
 pub fn whole(v: &Value<'_>) -> Option<i64> {
     match v {
         Value::Int(n) => {

@@ -1,4 +1,4 @@
-//! Printing: the readable form, and what `str` shows.
+//! Printing: the readable form, and the text of `str`.
 
 use super::value::{Value, work};
 
@@ -50,7 +50,7 @@ fn quoted(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Shortest digits that read back; plain for 1e-3 ≤ |x| < 1e7, else as 1.0E10.
+/// Appends the shortest digits that read back; plain for 1e-3 ≤ |x| < 1e7, else as 1.0E10.
 fn float(x: f64, out: &mut String) {
     if !x.is_finite() {
         let name = if x.is_nan() {
@@ -88,7 +88,7 @@ fn float(x: f64, out: &mut String) {
     out.push_str(&tail);
 }
 
-/// Appends what `str` shows of one argument.
+/// Appends the text of one argument of `str`.
 pub fn display(v: &Value<'_>, out: &mut String) {
     match v {
         Value::Nil => {}

@@ -1,4 +1,4 @@
-//! Builtins over sequences, those that call functions among them.
+//! Builtins on sequences, including those that call functions.
 
 use super::builtins::path_of;
 use super::eval::{Answer, Machine, Stop};
@@ -10,7 +10,7 @@ use num_traits::{ToPrimitive, Zero};
 
 type Items<'a> = Result<Vec<Value<'a>>, Stop<'a>>;
 
-/// Calls the builtin if it is one of these.
+/// Calls the builtin if it is one of this file.
 pub fn call<'a>(m: &mut Machine<'a>, name: &str, args: &[Value<'a>]) -> Option<Answer<'a>> {
     plain(name, args).map(|answer| answer.map_err(Stop::Fault)).or_else(|| {
         let answer = functional(m, name, args).or_else(|| keyed::call(m, name, args))?;
@@ -30,7 +30,7 @@ fn amount(n: &Value<'_>) -> Result<usize, Fault> {
     Ok(usize::try_from(whole(n).ok_or(TYPE)?).unwrap_or(0))
 }
 
-/// Sequence functions that call nothing.
+/// Calls a sequence function that calls no functions.
 fn plain<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fault>> {
     Some(match (name, args) {
         ("count", [c]) => c.items().map(|items| Value::int(items.len())),
@@ -146,7 +146,7 @@ fn chunks<'a>(coll: &Value<'a>, n: &Value<'a>, all: bool) -> Result<Value<'a>, F
     vector(chunks.map(|chunk| Value::vector(chunk.to_vec())).collect())
 }
 
-/// Elements of all collections side by side, up to the shortest.
+/// Returns the elements of all collections side by side, up to the shortest.
 fn rows<'a>(colls: &[Value<'a>]) -> Result<Vec<Vec<Value<'a>>>, Fault> {
     let columns: Vec<_> = colls.iter().map(Value::items).collect::<Result<_, _>>()?;
     let shortest = columns.iter().map(Vec::len).min().unwrap_or(0);
@@ -198,7 +198,7 @@ fn into<'a>(to: &Value<'a>, from: &Value<'a>) -> Result<Value<'a>, Fault> {
     }
 }
 
-/// Functions that call functions, in the order of their arguments.
+/// Calls a builtin that calls functions, in the order of their arguments.
 fn functional<'a>(m: &mut Machine<'a>, name: &str, args: &[Value<'a>]) -> Option<Answer<'a>> {
     Some(match (name, args) {
         ("map" | "mapv", [f, colls @ ..]) if !colls.is_empty() => map(m, f, colls).map(Value::vector),
@@ -274,7 +274,7 @@ fn select<'a>(m: &mut Machine<'a>, f: &Value<'a>, coll: &Value<'a>, wanted: bool
     Ok(Value::vector(out))
 }
 
-/// All items, and how many at the start the predicate holds for.
+/// Returns all items, and the number of leading items for which the predicate holds.
 fn prefix<'a>(
     m: &mut Machine<'a>,
     f: &Value<'a>,
@@ -290,7 +290,7 @@ fn prefix<'a>(
     Ok((items, all))
 }
 
-/// The first answer that is truthy or falsy as wanted.
+/// Returns the first result whose truth is as wanted.
 fn first_answer<'a>(
     m: &mut Machine<'a>,
     f: &Value<'a>,
@@ -312,7 +312,7 @@ fn repeatedly<'a>(m: &mut Machine<'a>, n: &Value<'a>, f: &Value<'a>) -> Answer<'
     Ok(Value::vector(calls.collect::<Result<_, _>>()?))
 }
 
-/// Folds, ending at a reduced value; every step is noted in `seen`.
+/// Folds, ending at a reduced value; adds every step to `seen`.
 fn fold<'a>(
     m: &mut Machine<'a>,
     f: &Value<'a>,
@@ -337,7 +337,7 @@ fn fold<'a>(
     Ok(acc)
 }
 
-/// Pairs of a map, or of indexes and items; nothing for nil.
+/// Returns the pairs of a map, or of indexes and items; none for nil.
 fn pairs<'a>(coll: &Value<'a>) -> Result<Vec<(Value<'a>, Value<'a>)>, Fault> {
     match coll {
         Value::Nil => Ok(Vec::new()),
@@ -405,8 +405,8 @@ fn rows_of_pmap<'a>(m: &mut Machine<'a>, f: &Value<'a>, colls: &[Value<'a>]) -> 
     branches(m, calls, "pmap_error")
 }
 
-/// Branches one after the other: their definitions and prints are dropped, and whatever ends one
-/// of them is `error`.
+/// Runs branches one after another: their definitions and prints are dropped, and any end other than a value
+/// becomes `error`.
 fn branches<'a>(m: &mut Machine<'a>, calls: Vec<(Value<'a>, Vec<Value<'a>>)>, error: Fault) -> Answer<'a> {
     let (defs, prints) = (m.defs.clone(), m.prints.len());
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! The values of the evaluator: owned, shared by reference count, compared the slow way.
+//! Values of the evaluator: owned, shared by reference count, compared naively.
 
 use num_bigint::BigInt;
 use num_traits::FromPrimitive;
@@ -7,30 +7,30 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The reason of an evaluator that will not say: the program is too long for it, or needs something
-/// it does not know. Such an answer agrees with everything.
+/// Reason of an evaluator without an opinion: the program is too long for it, or needs something it does not
+/// support. This agrees with every answer.
 pub const NO_OPINION: &str = "no_opinion";
 
-/// The reason a program stops.
+/// Reason why a program stops.
 pub type Fault = &'static str;
 
-/// The wrong type.
+/// Fault of a value of the wrong type.
 pub const TYPE: Fault = "type_error";
 
-/// What the evaluator throws when it has done enough. Comparing and printing have nowhere to put an
-/// error, and data that shares its parts may take for ever to walk.
+/// Panic payload of the evaluator when its work limit is reached. Comparing and printing cannot return errors,
+/// and data that shares its parts may take forever to walk.
 pub struct GaveUp;
 
 thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Sets how much work this thread may do.
+/// Sets the amount of work this thread may do.
 pub fn allow(steps: u64) {
     STEPS.set(steps);
 }
 
-/// Does some work, or gives up.
+/// Counts work; panics with [`GaveUp`] at the limit.
 pub fn work(steps: usize) {
     match STEPS.get().checked_sub(steps as u64) {
         Some(left) => STEPS.set(left),
@@ -38,12 +38,12 @@ pub fn work(steps: usize) {
     }
 }
 
-/// A value. Functions borrow the forms they were made from.
+/// A value of the evaluator. Functions borrow the forms they were made from.
 #[derive(Clone)]
 pub enum Value<'a> {
     Nil,
     Bool(bool),
-    /// Any integer: there is no fast path to get wrong.
+    /// Any integer: without a fast path that could be wrong.
     Int(BigInt),
     Float(f64),
     Str(Rc<str>),
@@ -56,21 +56,21 @@ pub enum Value<'a> {
     Var(&'a str),
     Builtin(&'static str),
     Closure(Rc<Closure<'a>>),
-    /// What `comp`, `partial` and their kin give.
+    /// Function returned by `comp`, `partial` and their kin.
     Made(Rc<Made<'a>>),
-    /// The vector a `for` is filling.
+    /// The vector that a `for` is filling.
     Builder(Rc<RefCell<Vec<Value<'a>>>>),
-    /// What `reduced` gives.
+    /// Result of `reduced`.
     Reduced(Rc<Value<'a>>),
 }
 
-/// A function with what it captured.
+/// A function with its captured values.
 pub struct Closure<'a> {
     pub lambda: &'a Lambda<'a>,
     pub captures: Vec<Value<'a>>,
 }
 
-/// A function made of functions.
+/// A function made from functions.
 pub enum Made<'a> {
     Comp(Vec<Value<'a>>),
     Partial(Value<'a>, Vec<Value<'a>>),
@@ -95,7 +95,7 @@ impl<'a> Value<'a> {
         Value::Vector(Rc::new(items))
     }
 
-    /// A map of these pairs; a key that comes again keeps its place and takes the later value.
+    /// Creates a map of these pairs; a repeated key keeps its place and takes the later value.
     pub fn map(pairs: impl IntoIterator<Item = (Value<'a>, Value<'a>)>) -> Value<'a> {
         let mut kept = Vec::new();
         for (key, value) in pairs {
@@ -104,7 +104,7 @@ impl<'a> Value<'a> {
         Value::Map(Rc::new(kept))
     }
 
-    /// A set of these members.
+    /// Creates a set of these members.
     pub fn set(items: impl IntoIterator<Item = Value<'a>>) -> Value<'a> {
         let mut kept: Vec<Value<'a>> = Vec::new();
         for item in items {
@@ -127,7 +127,7 @@ impl<'a> Value<'a> {
         matches!(self, Value::Int(_) | Value::Float(_))
     }
 
-    /// The elements, if it has any to walk.
+    /// Returns the elements, if it is a collection.
     pub fn items(&self) -> Result<Vec<Value<'a>>, Fault> {
         work(match self {
             Value::Vector(items) | Value::Set(items) => items.len(),
@@ -146,7 +146,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// `=`: numbers by value at any depth, but keys and members exactly.
+    /// Compares as `=` does: numbers by value at any depth, but keys and members exactly.
     pub fn equals(&self, other: &Value<'a>) -> bool {
         work(1);
         match (self, other) {
@@ -161,7 +161,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Equality of keys and members: 1 is not 1.0.
+    /// Compares as keys and members do: 1 is not 1.0.
     pub fn is(&self, other: &Value<'a>) -> bool {
         work(1);
         match (self, other) {
@@ -192,7 +192,7 @@ impl<'a> Value<'a> {
 
 type Pairs<'a> = Vec<(Value<'a>, Value<'a>)>;
 
-/// Whether two maps have the same keys, exactly, with values that are `same`.
+/// Returns whether two maps have exactly equal keys, with values that are `same`.
 fn same_entries<'a>(a: &Rc<Pairs<'a>>, b: &Rc<Pairs<'a>>, same: fn(&Value<'a>, &Value<'a>) -> bool) -> bool {
     a.len() == b.len()
         && a.iter().all(|(key, value)| {

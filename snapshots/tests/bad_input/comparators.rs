@@ -1,4 +1,4 @@
-//! Comparators and key functions that lie, change their mind, or answer nonsense.
+//! Comparators and key functions that lie, change their mind, or return nonsense.
 
 use super::{Victim, on_a_small_stack};
 use ptc_runtime::Limits;
@@ -93,7 +93,7 @@ fn sorting_anything_with_anything() {
         for op in ["<", ">", "<=", ">=", "=", "compare"] {
             victim.gives(&format!("(count (for [a {zoo} b {zoo}] ({op} a b)))"), "625");
         }
-        // One total order: whoever comes before is not after.
+        // `compare` is antisymmetric.
         victim.gives(
             &format!("(every? identity (for [a {zoo} b {zoo}] (= (compare a b) (- (compare b a)))))"),
             "true",

@@ -1,4 +1,4 @@
-//! Data nested 300,000 deep, on a stack far too small to follow it by recursion.
+//! Data nested 300,000 levels deep, on a stack far too small for recursion.
 
 use super::{Victim, on_a_small_stack};
 use ptc_runtime::{Grants, Limits};
@@ -11,7 +11,7 @@ const DEEP: &[(&str, &str)] = &[
     ("{}", "(fn [v _] {v 1})"),
 ];
 
-/// Two values made alike but apart need more than the default.
+/// Limits for two equal values built separately, which need more than the default.
 const ROOMY: Limits = Limits {
     memory_bytes: 200_000_000,
     granted_bytes: 512_000_000,
@@ -62,7 +62,7 @@ fn printed_compared_hashed_and_copied() {
             victim.tell("(println deep)");
             victim.gives("(count (pmap (fn [x] [x deep]) [1 2 3]))", "3");
             victim.gives("(count (map (fn [x] [x deep]) [1 2 3]))", "3");
-            // To a tool and back, and to the next turn.
+            // Passed to a tool and back, and on to the next turn.
             let told = victim.tell("(def echoed (:x (tool/echo {:x deep}))) :made");
             assert_eq!(told, ":made");
             victim.tell("(= echoed deep)");

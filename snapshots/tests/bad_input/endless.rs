@@ -1,4 +1,4 @@
-//! Sequences, texts and outputs without an end, and the ones that only look harmless.
+//! Endless sequences, texts and outputs, and some that only look harmless.
 
 use super::{TOO_MUCH, Victim, on_a_small_stack};
 use ptc_runtime::Limits;

@@ -1,4 +1,4 @@
-//! Numbers past every limit, and NaN wherever it may stand.
+//! Numbers beyond every limit, and NaN in every position.
 
 use super::{Victim, on_a_small_stack};
 use ptc_runtime::Limits;
@@ -96,7 +96,7 @@ fn large_integers_are_integers() {
 fn powers_that_explode() {
     on_a_small_stack(|| {
         let mut victim = Victim::new(Limits::default());
-        // They have a length of their own that they may have, since fuel and memory would allow for too much work on them.
+        // Integers have a length limit of their own, because fuel and memory would allow too much work on them.
         for source in [
             "(loop [x 10] (recur (* x x)))",
             "(loop [x 10] (recur (+ x x)))",
@@ -106,7 +106,7 @@ fn powers_that_explode() {
             "(bit-set 0 1000000000000)",
             "(bit-flip 0 9223372036854775807)",
         ] {
-            // Growing step by step takes a while, and may be too much before.
+            // Growing step by step takes a while, and may exceed another limit first.
             let told = victim.tell(source);
             assert!(told == "arithmetic_error" || super::TOO_MUCH.contains(&&*told), "{source}: {told}");
         }

@@ -1,4 +1,4 @@
-//! Calls without an end, by every road, and tools nobody granted.
+//! Endless recursion of every kind, and calls of tools that are not granted.
 
 use super::{Victim, on_a_small_stack};
 use ptc_runtime::{Grants, Limits, Tools};
@@ -7,7 +7,7 @@ use ptc_snapshots::is_stress;
 #[test]
 fn recursion_without_end() {
     on_a_small_stack(|| {
-        // Every safepoint would look at every frame: what ends by its depth otherwise ends by the clock then.
+        // Collecting visits every frame at every safepoint, so programs that normally end by depth then end by time.
         let timeout_ms = if is_stress() { 1_000 } else { 10_000 };
         let mut victim = Victim::new(Limits { timeout_ms, ..Limits::default() });
         for source in [
@@ -55,7 +55,7 @@ fn calls_that_go_on_without_nesting() {
 fn deep_but_finite_recursion_works() {
     on_a_small_stack(|| {
         let mut victim = Victim::new(Limits { timeout_ms: 20_000, ..Limits::default() });
-        // Every safepoint would look at every frame: quadratic, and that is the mode's business.
+        // Collecting visits every frame at every safepoint: quadratic, which is inherent in this mode.
         let depth = if is_stress() { 2_000 } else { 100_000 };
         let source = format!("(defn f [n] (if (= n 0) 0 (inc (f (dec n))))) (f {depth})");
         victim.gives(&source, &depth.to_string());
@@ -76,7 +76,7 @@ fn tools_nobody_granted() {
         victim.gives("(tool/echo {} {})", "invalid_tool_args");
         victim.gives("(tool/echo :a)", "invalid_tool_args");
         victim.gives("(apply tool/echo (range 1000))", "invalid_tool_args");
-        // A program compiled for other tools meets the same at run time.
+        // A program compiled for other tools fails with that reason at run time.
         let runtime = super::limited(Limits::default());
         let program = runtime.compile("(tool/rm {})").expect("compiles");
         let run = runtime.start_with(&program, &Grants::new()).expect("starts");

@@ -1,4 +1,4 @@
-//! Data that shares its parts: small in memory, longer than the universe written out.
+//! Data that shares its parts: small in memory, astronomically long when written out.
 
 use super::{Victim, on_a_small_stack};
 use ptc_runtime::Limits;
@@ -41,7 +41,7 @@ fn equal_and_hashed_as_it_is_in_memory() {
             victim.tell("(tree-seq coll? seq dag)");
             victim.tell("(+ 1 dag)");
             victim.tell("(sort [dag [dag2] dag])");
-            // Alike but for one leaf deep inside.
+            // Equal except for one leaf deep inside.
             victim.gives(&format!("(= dag {})", make.replace("[1]", "[2]")), "false");
         }
     });

@@ -1,10 +1,10 @@
-//! Source text that is no program.
+//! Source text that is not a program.
 
 use super::{Victim, limited, on_a_small_stack};
 use ptc_runtime::{Grants, Limits};
 use ptc_snapshots::generate::{self, SCRAPS};
 
-/// Bytes stand for scraps of text, so that many of these nearly are programs.
+/// Texts are built from scraps of source, so that many of them nearly are programs.
 #[test]
 fn any_text_is_refused_or_run() {
     on_a_small_stack(|| {
@@ -37,7 +37,7 @@ fn a_million_opening_brackets() {
             let told = patient.tell(&source);
             assert!(told == "parse_error", "{opener} gave {told}");
         }
-        // As deep as allowed, and one deeper.
+        // As deep as allowed, and one level deeper.
         let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
         victim.gives(&nested(64), &nested(64));
         victim.gives(&nested(65), "parse_error");
@@ -63,7 +63,7 @@ fn a_hundred_megabytes_of_string() {
         let roomy = Limits { source_bytes: 200 << 20, timeout_ms: 20_000, ..Limits::default() };
         let told = Victim::new(roomy).tell(&source);
         assert!(["104857600", "memory_exceeded", "compile_memory_exceeded"].contains(&&*told), "{told}");
-        // And one that never ends.
+        // A text that never ends.
         let open = &source[..source.len() - 2];
         Victim::new(roomy).gives(open, "parse_error");
     });

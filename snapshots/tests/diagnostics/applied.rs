@@ -1,11 +1,11 @@
-//! Hints are instructions: each that shows code is followed here, and the program then runs.
+//! Hints that show code, applied to programs: each is an instruction, and the program runs afterwards.
 
 use super::setup::Setup;
 use ptc_runtime::Grants;
 use std::path::{Path, PathBuf};
 
-/// Part of a hint as its source has it (`{…}` is filled in), a program that gets it, that program as the hint wants it,
-/// and its value.
+/// Part of a hint as in its source (`{…}` is filled in), a program that gets it, that program with the hint
+/// applied, and its value.
 const APPLIED: &[(&str, &str, &str, &str)] = &[
     ("`(or x {neutral})` supplies", "(let [x nil] (+ 1 x))", "(let [x nil] (+ 1 (or x 0)))", "1"),
     ("`(fnil {op} {defaults})` makes", "(let [x nil] (+ 1 x))", "(let [x nil] ((fnil + 0 0) 1 x))", "1"),
@@ -162,7 +162,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
     ("`(split s #", "(split \"a, b\" \", \")", "(let [s \"a, b\"] (split s #\", \"))", "[\"a\" \"b\"]"),
     ("`(str x)` makes text", "(name 5)", "(str 5)", "\"5\""),
     ("such as (cond (re-find", "(case \"a\" #\"a\" 1)", "(let [s \"a\"] (cond (re-find #\"a\" s) 1))", "1"),
-    // Hints that are put together, or stand in a table.
+    // Hints that are assembled from parts, or stored in a table.
     ("", "(defn foo (x) x) (foo 1)", "(defn foo [x] x) (foo 1)", "1"),
     ("", "(map (fn (x) (inc x)) [1])", "(map (fn [x] (inc x)) [1])", "[2]"),
     ("", "(defn f (inc 1)) (f)", "(defn f [] (inc 1)) (f)", "2"),
@@ -188,6 +188,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
         "1",
     ),
     ("", "(test #'inc)", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
+    ("", "(deftest a (is (= 3 (+ 1 2))))", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
     ("", "(re-groups 1)", "(let [re #\"(a)\" s \"a\"] (re-find re s))", "[\"a\" \"a\"]"),
     ("", "(replicate 2 :x)", "(let [n 2 x :x] (repeat n x))", "[:x :x]"),
     ("", "(bounded-count 2 [1 2 3])", "(let [n 2 xs [1 2 3]] (count (take n xs)))", "2"),
@@ -201,10 +202,11 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
     ("", "(unchecked-byte 511)", "(let [x 511] (bit-and x 255))", "255"),
 ];
 
-/// Hints whose code is not followed above, and the reason.
+/// Hints whose code is not applied above, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("keep less: `(task", "needs a full journal"),
     ("return less:", "needs a small limit"),
+    ("compute it again and define", "needs a result that was too large to be kept"),
     ("take a part of it first", "needs a small limit"),
     ("take a part first", "needs a small limit"),
     ("`(double x)` makes a float", "needs a number beyond the limit"),
@@ -232,7 +234,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("a backslash quotes", "shows no code to write"),
 ];
 
-/// What the program gives, or its first message and hint.
+/// Returns the value of a program, or its first message and hint.
 fn run(source: &str) -> Result<String, String> {
     match ptc_snapshots::runtime().eval(source, &Grants::new()) {
         Ok(outcome) => Ok(outcome.print().unwrap_or_default()),
@@ -254,7 +256,7 @@ fn a_program_that_follows_its_hint_runs() {
     }
 }
 
-/// The parts of a template between what is filled in.
+/// Returns the literal parts of a template.
 fn pieces(template: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = template;
@@ -264,7 +266,7 @@ fn pieces(template: &str) -> Vec<&str> {
                 pieces.push(before);
                 rest = behind;
             }
-            // A map, not a gap.
+            // A map, not a placeholder.
             None => return vec![template],
         }
     }
@@ -294,7 +296,7 @@ fn every_hint_with_code_is_followed_or_listed() {
     assert!(missing.is_empty(), "add a row to APPLIED or LEFT_OUT for:\n{}", missing.join("\n"));
 }
 
-/// Sources, without those of preludes and tests.
+/// Collects source files, except those of preludes and tests.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -310,7 +312,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The texts given to `.hint(…)` directly or through `format!`.
+/// Returns the texts given to `.hint(…)`, directly or through `format!`.
 fn hints(text: &str) -> impl Iterator<Item = String> {
     text.split(".hint(").skip(1).filter_map(|after| {
         let after = after.trim_start();

@@ -1,31 +1,31 @@
-//! Programs that go wrong, each in one way, and how they are run. The names become file names.
+//! Failing programs, each with one kind of error, and their setups. Their names become file names.
 
 use super::setup::{Setup, host, with};
 use ptc_bytecode::Code::{self, *};
 
 /// One way to get an error.
 pub struct Case {
-    /// The code it must have.
+    /// Expected code.
     pub code: Code,
-    /// What sets it apart from other cases of the same code.
+    /// Name that distinguishes it from other cases of this code.
     pub name: &'static str,
-    /// The program; empty for errors of the host.
+    /// Source of the program; empty for errors of the host.
     pub source: &'static str,
-    /// What is granted and limited.
+    /// Grants and limits.
     pub setup: Setup,
 }
 
-/// A program that goes wrong by itself.
+/// Creates a case with the default setup.
 fn plain(code: Code, name: &'static str, source: &'static str) -> Case {
     Case { code, name, source, setup: Setup::default() }
 }
 
-/// A program that goes wrong under these circumstances.
+/// Creates a case with its own setup.
 fn under(code: Code, name: &'static str, source: &'static str, setup: Setup) -> Case {
     Case { code, name, source, setup }
 }
 
-/// Codes that nothing in the language so far can lead to, and what brings them.
+/// Codes without a case here, each with the reason.
 pub const NOT_YET: &[(Code, &str)] = &[
     (CompileTimeout, "depends on the clock; runtime/tests/compile_limit.rs has a case"),
     (ValidationError, "part 5, signatures"),
@@ -66,7 +66,7 @@ pub const NOT_YET: &[(Code, &str)] = &[
     (Internal, "never: it means a bug"),
 ];
 
-/// All cases, by code.
+/// Returns all cases, by code.
 pub fn cases() -> Vec<Case> {
     let mut all = reading();
     all.extend(analysis());
@@ -150,7 +150,7 @@ fn reading() -> Vec<Case> {
             "(let [a 1 b 2 c 3 d 4] (+ a b c d))",
             with(|limits| limits.symbols = 3),
         ),
-        // On a busy machine time would be up first.
+        // With the usual time limit, a busy machine would time out first.
         under(
             CompileMemoryExceeded,
             "patterns",

@@ -1,8 +1,8 @@
-//! One test for each situation in which the language promises a hint.
+//! Hints that the language promises, one test for each situation.
 
 use super::setup::{Setup, with};
 
-/// The hint of the first error of a program that goes wrong.
+/// Returns the hint of the first error of a failing program.
 fn hint_under(setup: Setup, source: &str) -> String {
     let told = setup.run(source);
     told.diagnostics[0].hint.clone().unwrap_or_else(|| panic!("no hint for {source}"))
@@ -18,7 +18,7 @@ fn check(source: &str, wanted: &str) {
     assert!(hint.contains(wanted), "{source}: {hint}");
 }
 
-/// The message of the first error.
+/// Returns the message of the first error.
 fn message(source: &str) -> String {
     Setup::default().run(source).diagnostics[0].message.clone()
 }
@@ -42,6 +42,26 @@ fn a_foreign_name_has_a_local_way() {
     check("(delay 1)", "a function to call later");
     check("(clojure.walk/prewalk-demo 1)", "(postwalk ");
     check("(aget [1] 0)", "(nth v i)");
+}
+
+#[test]
+fn forms_of_test_files_belong_into_test_files() {
+    for source in [
+        "(deftest a (is (= 1 1)))",
+        "(is (= 1 1))",
+        "(testing \"a\" 1)",
+        "(stub-tool 'find 1)",
+        "(clojure.test/is 1)",
+        "(map is [1])",
+    ] {
+        check(source, "crm_test.clj for crm.clj, which `ptc test` runs");
+    }
+    check("(are [x y] (= x y) 1 1)", "(deftest name (is (= expected expr)))");
+    // In a prelude, the file next to it is what is meant.
+    let source = "(ns crm) (defn f [] 1) (deftest finds (is (= 1 (f))))";
+    let error = ptc_runtime::Prelude::compile(&ptc_snapshots::runtime(), source).unwrap_err();
+    let hint = error.diagnostic().hint.clone().unwrap_or_default();
+    assert!(hint.contains("crm_test.clj for crm.clj, which `ptc test` runs"), "{error}: {hint}");
 }
 
 #[test]
@@ -137,7 +157,7 @@ fn a_failed_key_names_its_item() {
         assert!(message.ends_with("for the item {:n nil}"), "{message}");
     }
     assert!(message("(sort-by inc > [1 \"a\"])").ends_with("for the item \"a\""));
-    // The function needs its argument no more, and its place was used for something else or collected.
+    // The function no longer needs its argument, and its slot was reused or collected.
     let forgets =
         "(fn [x] (+ nil (count (loop [i 0 acc []] (if (< i 200000) (recur (inc i) [i (str i)]) acc)))))";
     let forgotten = |rows| message(&format!("(sort-by {forgets} {rows})"));
@@ -169,7 +189,7 @@ fn arithmetic_on_nil_shows_a_default_that_fits() {
 
 #[test]
 fn a_lazy_sequence_that_never_ends_has_another_way() {
-    // A small stack, so that it is full soon also when every step collects.
+    // A small stack, so that it overflows soon even when every step collects.
     let source = "(defn from [n] (lazy-seq (cons n (from (inc n))))) (take 3 (from 0))";
     let hint = hint_under(with(|limits| limits.stack_bytes = 100_000), source);
     assert_eq!(hint, "`lazy-seq` is not lazy here: make a sequence without an end with `(iterate f x)`");

@@ -1,4 +1,4 @@
-//! What a case is run with, and the errors that no program can make by itself.
+//! Setups of cases, and errors that programs cannot cause by themselves.
 
 use ptc_bytecode::{Artifact, Diagnostic, decode, encode};
 use ptc_compiler::{Options, Scope, compile};
@@ -9,14 +9,14 @@ use ptc_snapshots::runtime;
 use serde_json::json;
 use std::sync::LazyLock;
 
-/// An error as it is told.
+/// Reported errors of a program.
 pub struct Told {
     pub diagnostics: Vec<Diagnostic>,
-    /// What `(fail v)` was given, as JSON.
+    /// Value given to `(fail v)`, as JSON.
     pub failed_with: Option<String>,
 }
 
-/// How to run a program.
+/// Options for running a program.
 #[derive(Clone, Default)]
 pub struct Setup {
     limit: Option<fn(&mut Limits)>,
@@ -24,29 +24,29 @@ pub struct Setup {
     data: bool,
     cancelled: bool,
     printed: bool,
-    /// Numbers and the place depend on how values are laid out or how fast the machine is.
+    /// True if numbers and places in the message depend on memory layout or speed.
     masked: bool,
     host: Option<fn(&str) -> Diagnostic>,
 }
 
-/// With other limits.
+/// Creates a setup with other limits.
 pub fn with(limit: fn(&mut Limits)) -> Setup {
     Setup { limit: Some(limit), ..Setup::default() }
 }
 
-/// An error made by the host.
+/// Creates a setup for an error made by the host.
 pub fn host(make: fn(&str) -> Diagnostic) -> Setup {
     Setup { host: Some(make), ..Setup::default() }
 }
 
 impl Setup {
-    /// `tool/search` answers, `tool/broken` refuses.
+    /// Grants two tools: `tool/search` succeeds, `tool/broken` fails.
     pub fn tools(mut self) -> Setup {
         self.tools = true;
         self
     }
 
-    /// `data/rows` is granted.
+    /// Grants `data/rows`.
     pub fn data(mut self) -> Setup {
         self.data = true;
         self
@@ -57,7 +57,7 @@ impl Setup {
         self
     }
 
-    /// The error comes when the result is printed.
+    /// Expects the error when the result is printed.
     pub fn printed(mut self) -> Setup {
         self.printed = true;
         self
@@ -68,7 +68,7 @@ impl Setup {
         self
     }
 
-    /// Runs `source`, which must go wrong.
+    /// Runs `source`, which must fail.
     pub fn run(&self, source: &str) -> Told {
         if let Some(make) = self.host {
             return Told { diagnostics: vec![make(source)], failed_with: None };
@@ -114,7 +114,7 @@ fn of(failure: Failure) -> Told {
     Told { failed_with: json.map(|json| json.to_string()), diagnostics: failure.diagnostics }
 }
 
-/// Leaves only the numbers of limits, which stand behind `=`, and forgets the place.
+/// Masks all numbers except limits, which follow `=`, and removes the place.
 fn mask(diagnostic: &mut Diagnostic) {
     let mut out = String::new();
     for word in diagnostic.message.split_inclusive(' ') {
@@ -126,7 +126,7 @@ fn mask(diagnostic: &mut Diagnostic) {
     diagnostic.span = None;
 }
 
-/// Nested `loop`s whose patterns have defaults, which double with every level.
+/// Returns nested `loop`s whose patterns have defaults; their size doubles with every level.
 pub fn growing() -> &'static str {
     static SOURCE: LazyLock<String> = LazyLock::new(|| {
         (0..10).fold("1".to_string(), |inner, _| {
@@ -136,12 +136,12 @@ pub fn growing() -> &'static str {
     &SOURCE
 }
 
-/// The first warning about a program that runs all the same.
+/// Returns the first warning about a program that compiles.
 pub fn warned(source: &str) -> Diagnostic {
     runtime().compile(source).expect("compiles").warnings()[0].clone()
 }
 
-/// A program over rows with an id, a total and a status: why it is refused, or what it is warned of.
+/// Runs a program over rows with an id, a total and a status; returns its error or its first warning.
 pub fn over_rows(source: &str) -> Diagnostic {
     let rows = r#"[{"id": 1, "total": 5, "status": "paid"}, {"id": 2, "total": 7, "status": "open"}]"#;
     let grants = Grants::new().json("rows", rows).expect("JSON");
@@ -151,7 +151,7 @@ pub fn over_rows(source: &str) -> Diagnostic {
     }
 }
 
-/// With `tool/orders`, which says what it takes and answers.
+/// Runs a program with `tool/orders`, which declares its arguments and result.
 pub fn shaped(source: &str) -> Diagnostic {
     let order =
         json!({"type": "object", "properties": {"id": {"type": "integer"}, "total": {"type": "number"}}});
@@ -168,7 +168,7 @@ pub fn shaped(source: &str) -> Diagnostic {
     }
 }
 
-/// A call that was answered already.
+/// Answers a call twice.
 pub fn answered_twice(_: &str) -> Diagnostic {
     let runtime = runtime();
     let program = runtime.compile("(tool/a {})").expect("compiles");
@@ -209,28 +209,28 @@ pub fn library_with_a_call(source: &str) -> Diagnostic {
     errors.into_iter().next().expect("an error")
 }
 
-/// What is wrong with a source that should be a prelude.
+/// Returns the error of a source that is not a valid prelude.
 pub fn no_prelude(source: &str) -> Diagnostic {
     Prelude::compile(&runtime(), source).expect_err("no prelude").diagnostic().clone()
 }
 
-/// A prelude that needs what the run does not have.
+/// Attaches a prelude with requirements that the run does not meet.
 pub fn not_attached(source: &str) -> Diagnostic {
     let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
     first(runtime().attach(&prelude, &Attach::new()).err().expect("not granted"))
 }
 
-/// A program that calls a tool only preludes may call.
+/// Runs a program that calls a tool reserved for preludes.
 pub fn private_tool(source: &str) -> Diagnostic {
     first(runtime().with_tools(private_tools()).eval(source, &Grants::new()).expect_err("private"))
 }
 
-/// A prelude whose private tool refuses its arguments.
+/// Runs a prelude whose private tool refuses its arguments.
 pub fn private_arguments(source: &str) -> Diagnostic {
     let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
     let runtime = runtime().with_tools(private_tools()).attach(&prelude, &Attach::new()).expect("granted");
     let refused = runtime.eval("(store/put 7)", &Grants::new()).expect_err("refused");
-    // The place is in the program, which is not shown here.
+    // The place is in the program, while the text shown with the error is the prelude's.
     Diagnostic { span: None, ..first(refused) }
 }
 

@@ -1,20 +1,20 @@
-//! Import circles between the modules of a crate, found in the source text: a module is a file, and it
-//! imports another when a `use` or a path in its code names something that stands there.
+//! Import circles between the modules of a crate, found in the source text: a module is a file, and it imports
+//! another if a `use` or a path in its code names an item of that file.
 //!
-//! Names are followed through re-exports to the file that defines them, so a `pub use` neither makes a
-//! circle nor hides one. What only tests import does not count.
+//! Names are followed through re-exports to the file that defines them, so a `pub use` neither creates nor
+//! hides a circle. Imports of tests do not count.
 
 use crate::rust_files;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most modules that one circle may hold.
+/// Maximum number of modules in one circle.
 const ALLOWED: usize = 4;
 
 #[test]
 fn modules_import_each_other_in_small_circles_at_most() {
     let mut crates: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for (path, text) in rust_files() {
-        // Binaries beside a library are crates of one file.
+        // Binaries next to a library are crates of one file.
         let Some((name, file)) = path.split_once("/src/") else { continue };
         if file != "main.rs" && !file.starts_with("bin/") {
             crates.entry(name.to_string()).or_default().push((file.to_string(), text));
@@ -46,7 +46,7 @@ fn a_planted_circle_is_found() {
         ("b.rs", "pub struct Thing;\nfn f() -> crate::c::C { \"crate::a::A\".into() }"),
         ("c.rs", "pub struct C;\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n"),
     ]);
-    // `lib` only declares and re-exports; tests, texts and comments import nothing.
+    // `lib` only declares and re-exports; tests, strings and comments import nothing.
     assert_eq!(Graph::of(&planted).circles(), Vec::<Vec<&str>>::new());
     planted[4].1 += "mod inline {\n    fn g() { super::super::a::A; }\n}";
     let graph = Graph::of(&planted);
@@ -61,26 +61,26 @@ fn a_planted_circle_is_found() {
     assert_eq!(Graph::of(&planted).circles(), [["a.rs", "a/inner.rs", "b.rs", "c.rs"]]);
 }
 
-/// A path from the crate's root; the root is empty.
+/// Path of a module from the crate's root; the root is empty.
 type Module = Vec<String>;
 
 /// One name that a file imports or mentions.
 struct Import {
     path: Vec<String>,
     line: usize,
-    /// The module it stands in, which may be an inline one of its file.
+    /// Module containing the import, which may be an inline module of its file.
     inside: Module,
-    /// The name that a `use` gives it, `*` for all of them.
+    /// Name that a `use` binds, `*` for all names.
     binds: Option<String>,
     reexported: bool,
 }
 
 /// Modules of one crate, with their imports.
 struct Graph<'a> {
-    /// The file of each module.
+    /// File of each module.
     files: BTreeMap<Module, &'a str>,
     imports: BTreeMap<Module, Vec<Import>>,
-    /// Which file imports which, at which line and by which path: the first of each pair.
+    /// Imports between files, each with the line and path of its first occurrence.
     edges: BTreeMap<(&'a str, &'a str), (usize, String)>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Graph<'a> {
         graph.imports.retain(|module, _| !is_test(module));
         for (module, imports) in &graph.imports {
             for import in imports {
-                // A re-export is an import only if the file also uses the name itself.
+                // A re-export counts as an import only if the file also uses the name itself.
                 let own_use = |name: &String| words_of[module].contains(name);
                 if import.reexported && !import.binds.as_ref().is_some_and(own_use) {
                     continue;
@@ -117,7 +117,7 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// The module that defines what a path names; nothing where it leads out of the crate.
+    /// Returns the module that defines the target of a path; None if it leads out of the crate.
     fn target(&self, inside: &Module, path: &[String], depth: usize) -> Option<Module> {
         let mut at = inside.clone();
         let mut rest = path;
@@ -157,14 +157,14 @@ impl<'a> Graph<'a> {
             if let Some(import) = bound {
                 let mut full = import.path.clone();
                 full.extend(rest[1..].iter().cloned());
-                // An import from another crate ends here: who names it depends on this module no more than on it.
+                // An import from another crate ends here: users of the name do not depend on this module because of it.
                 return self.target(&import.inside, &full, depth + 1);
             }
         }
         Some(at)
     }
 
-    /// Strongly connected components of more than one module, each in alphabetical order.
+    /// Returns the strongly connected components of more than one module, each in alphabetical order.
     fn circles(&self) -> Vec<Vec<&'a str>> {
         let mut next: BTreeMap<&str, Vec<&'a str>> = BTreeMap::new();
         for (from, to) in self.edges.keys() {
@@ -192,7 +192,7 @@ impl<'a> Graph<'a> {
         circles.into_iter().collect()
     }
 
-    /// The imports inside a circle, one per line.
+    /// Describes the imports inside a circle, one per line.
     fn describe(&self, circle: &[&str]) -> String {
         let inside = |file: &&str| circle.contains(file);
         let edges = self.edges.iter().filter(|((from, to), _)| inside(from) && inside(to));
@@ -205,7 +205,7 @@ fn module_of(path: &str) -> Module {
     if path == "lib" { Vec::new() } else { path.split('/').map(str::to_string).collect() }
 }
 
-/// Words, `::` and single signs, each with its line; comments, texts and characters are left out.
+/// Returns words, `::` and single signs, each with its line; comments, strings and characters are left out.
 fn tokens(text: &str) -> Vec<(String, usize)> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -275,7 +275,7 @@ fn tokens(text: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// Leaves out items under `#[cfg(test)]`, and notes the modules in files of their own among them.
+/// Removes items under `#[cfg(test)]`, and records test modules that are in files of their own.
 fn without_tests(
     tokens: Vec<(String, usize)>,
     module: &Module,
@@ -297,7 +297,7 @@ fn without_tests(
             test.push(tokens[i + 1].0.clone());
             test_modules.insert(test);
         }
-        // To the end of the item: a `;` outside of brackets, or the `}` of its body.
+        // Skips to the end of the item: a `;` outside of brackets, or the `}` of its body.
         let mut depth = 0;
         while i < tokens.len() {
             match tokens[i].0.as_str() {
@@ -315,7 +315,7 @@ fn without_tests(
     kept
 }
 
-/// Everything a file imports, and the words outside of its `use`s that are no part of a path's end.
+/// Returns all imports of a file, and the words outside of `use`s that do not end a path.
 fn imports(tokens: &[(String, usize)], module: &Module) -> (Vec<Import>, BTreeSet<String>) {
     let word = |i: usize| {
         tokens.get(i).is_some_and(|(token, _)| token.starts_with(|c: char| c.is_alphabetic() || c == '_'))
@@ -324,7 +324,7 @@ fn imports(tokens: &[(String, usize)], module: &Module) -> (Vec<Import>, BTreeSe
     let mut found = Vec::new();
     let mut words = BTreeSet::new();
     let mut inside = module.clone();
-    // Where inline modules began.
+    // Brace depths at which inline modules began.
     let mut inline = Vec::new();
     let mut depth = 0;
     let mut i = 0;
@@ -342,7 +342,7 @@ fn imports(tokens: &[(String, usize)], module: &Module) -> (Vec<Import>, BTreeSe
             let mut prefixes: Vec<Vec<String>> = vec![Vec::new()];
             let mut path: Vec<String> = Vec::new();
             let mut name = None;
-            // The names in the braces that a path ended with were its leaves.
+            // True after braces, whose names were the ends of the path.
             let mut closed = false;
             while i < tokens.len() {
                 let token = tokens[i].0.as_str();
@@ -390,7 +390,7 @@ fn imports(tokens: &[(String, usize)], module: &Module) -> (Vec<Import>, BTreeSe
                 i += 2;
             }
             words.insert(token.clone());
-            // `pub(super)` and `self.field` are no paths.
+            // `pub(super)` and `self.field` are not paths.
             if path.len() > 1 {
                 found.push(Import { path, line, inside: inside.clone(), binds: None, reexported: false });
             }

@@ -1,4 +1,4 @@
-//! Messages, of Anthropic.
+//! Anthropic Messages.
 
 use crate::reply::{End, Reply, TOKENS};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Chat Completions, of OpenAI and many others. Thoughts are OpenRouter's, since OpenAI has none there.
+//! Chat Completions, of OpenAI and many others. Thoughts are in OpenRouter's form, since OpenAI has none there.
 
 use crate::reply::{End, Reply, TOKENS};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn calls(reply: &Reply) -> Value {
     reply.calls.iter().enumerate().map(call).collect()
 }
 
-/// The field that words stand in.
+/// Returns the field that holds the text.
 fn field(reply: &Reply) -> &'static str {
     if reply.end == End::Refused { "refusal" } else { "content" }
 }

@@ -1,9 +1,9 @@
-//! `generateContent`, of Google.
+//! Google's `generateContent`.
 
 use crate::reply::{End, Reply, TOKENS};
 use serde_json::{Value, json};
 
-/// A candidate with these parts; the last of a reply has a reason.
+/// Returns a candidate with these parts; the last one of a reply has a stop reason.
 fn piece(parts: Vec<Value>, finish: Option<&str>) -> Value {
     let (read, cached, written) = TOKENS;
     let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": parts}});
@@ -27,7 +27,7 @@ fn finish(reply: &Reply) -> &'static str {
     }
 }
 
-/// The parts of a reply. The signature of a thought stands on the first call, or else on the last text.
+/// Returns the parts of a reply. A thought's signature is on the first call, or else on the last text.
 fn parts(reply: &Reply, texts: &[&str]) -> Vec<Value> {
     let mut parts = Vec::new();
     if let Some((thought, _)) = &reply.thought {

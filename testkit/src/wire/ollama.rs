@@ -1,4 +1,4 @@
-//! `/api/chat`, of Ollama.
+//! Ollama's `/api/chat`.
 
 use crate::reply::{End, Reply, TOKENS};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Responses, of OpenAI.
+//! OpenAI Responses.
 
 use crate::reply::{End, Reply, TOKENS};
 use serde_json::{Value, json};

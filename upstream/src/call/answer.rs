@@ -1,4 +1,4 @@
-//! What a server answered, as the program gets it.
+//! Conversion of a server's answer to the program's value.
 
 use crate::client::Reply;
 use crate::fault::{Fault, Reason};
@@ -13,44 +13,44 @@ use ptc_runtime::{Code, Frozen, ToolAnswer, ToolError};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// How much of what a tool says of its failure is told.
+/// Maximum length of a tool's failure message, in characters.
 const MESSAGE: usize = 500;
 
-/// Larger answers are shared with the program, not copied into it.
+/// Size above which answers are shared with the program instead of copied, in bytes.
 const SHARED: usize = 16 << 10;
 
-/// How much of an answer is looked at for its beginning: enough for the longest secret that begins in what is shown.
+/// Bytes of an answer read for its preview: enough for the longest secret that begins within the preview.
 const HEAD: usize = 128 << 10;
 
-/// The payload that was selected from an answer, scrubbed.
+/// The payload selected from an answer, scrubbed.
 pub(super) enum Payload<'r> {
-    /// Structured content, as its text.
+    /// Structured content, as JSON text.
     Json(Cow<'r, str>),
-    /// Text that is JSON.
+    /// A text block that is JSON.
     JsonText(String),
-    /// Blocks of content with images among them, as their text, and the first words of them.
+    /// Content blocks with images among them as JSON text, and the beginning of their text.
     Blocks(String, String),
     Text(String),
     Nothing,
 }
 
-/// An answer that was read.
+/// An answer converted for the program, with facts for the list of calls.
 pub(super) struct Received {
-    /// For the program: `{:ok true :value v :value_kind k}`, with `:raw` if that was asked for.
+    /// Value for the program: `{:ok true :value v :value_kind k}`, with `:raw` if requested.
     pub answer: ToolAnswer,
     pub kind: &'static str,
-    /// How many bytes the program gets, as text.
+    /// Size of the payload as text, in bytes.
     pub bytes: u64,
-    /// What it is like.
+    /// Shape of the payload.
     pub shape: String,
-    /// How it begins, without what is firewalled.
+    /// Beginning of the payload, without firewalled values.
     pub head: String,
 }
 
-/// Takes the payload out of a `tools/call` result; or tells of the failure that is in it.
+/// Takes the payload out of a `tools/call` result, or returns the failure it reports.
 ///
-/// This is the border: a server may echo the credential it was sent, and what a program has it can send to another
-/// server. So the payload is scrubbed, after text that is JSON has been decoded, whatever it escapes.
+/// This is the border: a server may echo the credential it was sent, and the program could send that to another
+/// server. So the payload is scrubbed; JSON in a text block is decoded first, so escapes hide nothing.
 pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Payload<'r>, Fault> {
     let [is_error, structured, content] =
         raw::members(&reply.result, ["isError", "structuredContent", "content"]);
@@ -58,12 +58,12 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
     let text = || content.and_then(|content| raw::find(content, text_of_block));
     if is_error.is_some_and(|is_error| is_error.get() == "true") {
         let said = text().or_else(|| structured.map(|value| value.get().to_string()));
-        // Where it is JSON, credentials may be escaped in it.
+        // In JSON, credentials may be escaped.
         let said = said.map(|said| match serde_json::from_str::<&RawValue>(&said) {
             Ok(json) => redactor.scrub_json_text(json.get()).into_owned(),
             Err(_) => said,
         });
-        // It becomes a message, and messages are for models, too.
+        // It becomes a message, which models read too.
         let said = said.map(|said| public_json(&said));
         let said = said.unwrap_or_else(|| "the tool failed without saying why".to_string());
         return Err(with_facts(Fault::new(Reason::ToolError, said), reply));
@@ -90,7 +90,7 @@ fn text_of_block(block: &RawValue) -> Option<String> {
     text.and_then(raw::string)
 }
 
-/// Whether a block is an image that says what it is. Nothing of its bytes is read.
+/// Returns Some for an image block with a media type. Its data is not read.
 fn image_block(block: &RawValue) -> Option<()> {
     let [kind, data, media_type] = raw::members(block, ["type", "data", "mimeType"]);
     let is_image = kind.and_then(raw::string).as_deref() == Some("image");
@@ -102,8 +102,8 @@ fn with_facts(fault: Fault, reply: &Reply) -> Fault {
     Fault { http_status: reply.http_status, wire_bytes: reply.wire_bytes, ..fault }
 }
 
-/// Reads an answer into data of at most `most` bytes: a few bytes of text may become very many. With `raw`, the whole
-/// result is part of it.
+/// Reads an answer into data of at most `most` bytes, because a few bytes of text may become a lot of data.
+/// With `raw`, the data includes the whole result.
 pub(super) fn read(
     reply: &Reply,
     payload: Payload<'_>,
@@ -121,7 +121,7 @@ pub(super) fn read(
         with_facts(fault, reply)
     };
     let (payload, built) = match (build(&payload, raw, most), payload) {
-        // Too deep, or with too many digits, to be data: then it is text.
+        // JSON too deep to be data, or with too many digits, stays text.
         (Err(error), Payload::JsonText(text)) if error.is_syntax() => {
             let payload = Payload::Text(text);
             let built = build(&payload, raw, most);
@@ -134,14 +134,14 @@ pub(super) fn read(
     let (bytes, shape, head) = match payload {
         Payload::Json(text) => about_json(&text),
         Payload::JsonText(text) => about_json(&text),
-        // The bytes of images tell nobody anything.
+        // A preview of image bytes would be useless.
         Payload::Blocks(text, words) => {
             let (bytes, shape, _) = about_json(&text);
             (bytes, shape, public_json(&words[..words.floor_char_boundary(HEAD)]))
         }
         Payload::Nothing => (0, "nil".to_string(), "null".to_string()),
         Payload::Text(text) => {
-            // It may be JSON that is too deep to be data.
+            // The text may be JSON too deep to be data.
             let head = public_json(&text[..text.floor_char_boundary(HEAD)]);
             (text.len() as u64, ledger::shape_of_text(&text), head)
         }
@@ -153,17 +153,17 @@ pub(super) fn read(
     Ok(Received { answer, kind, bytes, shape, head })
 }
 
-/// How many bytes JSON has, what it is like and how it begins.
+/// Returns the size of a JSON text in bytes, its shape and its beginning.
 fn about_json(text: &str) -> (u64, String, String) {
     let (bytes, head) = raw::compact(text, HEAD);
     let shape = serde_json::from_str::<&RawValue>(text).map(ledger::shape).unwrap_or_default();
-    // A text is shown without its quotes.
+    // A JSON string is shown without its quotes.
     let head = serde_json::from_str::<String>(&head).unwrap_or_else(|_| public_json(&head));
     (bytes, shape, head)
 }
 
-/// The text of JSON, or the beginning of it, with the values of firewalled keys replaced. It is not read into values:
-/// an answer is text until it is frozen, and only a few hundred bytes of this are shown.
+/// Replaces the values of firewalled keys in JSON text, which may be cut off. Works on text without parsing it:
+/// an answer stays text until it is frozen, and only a few hundred bytes of the result are shown.
 fn public_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -173,7 +173,7 @@ fn public_json(text: &str) -> String {
         out.push_str(before);
         out.push_str(string);
         rest = after;
-        // Only a key is followed by a colon.
+        // Only keys are followed by a colon.
         let space = after.len() - after.trim_start().len();
         if let Some(value) = after[space..].strip_prefix(':')
             && is_firewalled_key(string)
@@ -186,13 +186,13 @@ fn public_json(text: &str) -> String {
     out
 }
 
-/// Whether a key in quotes begins with `_`, however that is written.
+/// Returns whether a quoted key begins with `_`, escaped or not.
 fn is_firewalled_key(quoted: &str) -> bool {
     quoted.get(1..7).is_some_and(|start| start.eq_ignore_ascii_case("\\u005f"))
         || quoted.get(1..).is_some_and(is_firewalled)
 }
 
-/// Length of the text in quotes that begins here, as far as it goes.
+/// Returns the length of the quoted string at the start of `text`, which may be cut off.
 fn string_len(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -206,7 +206,7 @@ fn string_len(text: &str) -> usize {
     text.len()
 }
 
-/// Length of the value that begins here, as far as it goes.
+/// Returns the length of the JSON value at the start of `text`, which may be cut off.
 fn value_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut has_begun) = (0, 0_usize, false);
@@ -231,7 +231,7 @@ fn value_len(text: &str) -> usize {
 }
 
 impl<'r> Payload<'r> {
-    /// The text of JSON; None for what is none.
+    /// Returns the payload's JSON text; None if it is not JSON.
     pub fn json(&self) -> Option<&str> {
         match self {
             Payload::Json(text) => Some(text),
@@ -273,7 +273,7 @@ fn keyword(name: &str) -> Node {
     Node::Keyword(name.into())
 }
 
-/// `{:ok false :reason r :message m}`; the message has been scrubbed.
+/// Builds `{:ok false :reason r :message m}` from a scrubbed message.
 pub(super) fn failure(reason: Reason, message: &str) -> Result<ToolAnswer, ToolError> {
     let nodes = vec![
         keyword("ok"),
@@ -287,7 +287,7 @@ pub(super) fn failure(reason: Reason, message: &str) -> Result<ToolAnswer, ToolE
     Datum::new(nodes).map(ToolAnswer::Datum).ok_or_else(|| ToolError::new("the answer is not one value"))
 }
 
-/// A message of the length that is told.
+/// Shortens a message to its maximum length.
 pub(super) fn brief(message: &str) -> String {
     crate::catalogue::clean::short(message, MESSAGE)
 }
@@ -320,7 +320,7 @@ mod tests {
             (r#"{"n":1,"_pin":4711,"b":"x"}"#, r#"{"n":1,"_pin":"<Firewalled>","b":"x"}"#),
             (r#"{"_a":{"b":["x","}"],"c":"\"]"},"d":2}"#, r#"{"_a":"<Firewalled>","d":2}"#),
             (r#"[{"\u005Fa" : "x"},{"a":"_b"}]"#, r#"[{"\u005Fa" :"<Firewalled>"},{"a":"_b"}]"#),
-            // Cut off inside of the value, and inside of the key.
+            // Cut off within the value, and within the key.
             (r#"{"_a":{"b":"hid"#, r#"{"_a":"<Firewalled>""#),
             (r#"{"a":1,"_"#, r#"{"a":1,"_"#),
             (r#"{"a\\":1,"_b":[[1],2]}"#, r#"{"a\\":1,"_b":"<Firewalled>"}"#),

@@ -1,4 +1,4 @@
-//! What a program hands to `tool/call`, and what is sent of it.
+//! Conversion of the program's arguments of `tool/call` to JSON.
 
 use crate::catalogue::CatalogTool;
 use ptc_bytecode::Node;
@@ -6,17 +6,17 @@ use ptc_contract::data::{Shown, View, show_public};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// How deep arguments may nest.
+/// Maximum nesting depth of arguments.
 const DEPTH: usize = 100;
 
-/// A value as messages show it, which models read.
+/// Formats a value for messages, which models read.
 pub(super) fn shown(value: Option<View<'_>>) -> String {
     let limits = Shown { chars: 80, items: 5, string: 60, depth: 3 };
     value.map_or("nil".to_string(), |value| show_public(value, limits))
 }
 
-/// Arguments as JSON. A keyword as key is a name with `_` for `-`, unless the tool has an argument of just that
-/// name; a string as key stays as it is. The error says why something is no JSON.
+/// Converts arguments to JSON. In keyword keys, `-` becomes `_` unless the tool has an argument with exactly
+/// that name; string keys stay as they are. The error says why a value cannot be JSON.
 pub(super) fn encode(args: View<'_>, tool: &CatalogTool) -> Result<Map<String, Value>, String> {
     let schema = tool.properties();
     let required: HashSet<&str> = tool.required().collect();
@@ -25,7 +25,7 @@ pub(super) fn encode(args: View<'_>, tool: &CatalogTool) -> Result<Map<String, V
         let name = key_name(key, schema)?;
         let property = schema.and_then(|all| all.get(&name));
         let json = value_of(value, property, DEPTH)?;
-        // nil for what is optional is as good as leaving it out.
+        // nil for an optional argument means leaving it out.
         let is_optional = !required.contains(&*name);
         if json.is_null() && is_optional && property.is_some_and(|schema| !takes_null(schema)) {
             continue;
@@ -41,7 +41,7 @@ fn takes_null(schema: &Value) -> bool {
     match schema.get("type") {
         Some(Value::String(one)) => one == "null",
         Some(Value::Array(several)) => several.iter().any(|kind| kind == "null"),
-        // Anything else, combinations included, may take it: the server decides.
+        // Any other type, combinations included, may accept null: the server decides.
         _ => true,
     }
 }

@@ -1,24 +1,24 @@
-//! What servers say of themselves, made fit to be shown: no secrets, nothing that hides or turns text.
+//! Cleaning of texts from servers before they are shown: no secrets, no invisible or direction-changing characters.
 
 use crate::redact::Redactor;
 use ptc_bytecode::text::is_hidden;
 use serde_json::Value;
 
-/// A text without control characters (but line breaks and tabs), without characters that change the direction
-/// of what follows, and without ones nobody sees.
+/// Removes control characters other than line breaks and tabs, invisible characters, and characters that change
+/// the direction of the text after them.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c)).collect()
 }
 
-/// Scrubbed and visible, on one line, of at most so many characters.
+/// Returns a text scrubbed and visible, on one line of at most `most` characters.
 pub(crate) fn line(redactor: &Redactor, text: &str, most: usize) -> String {
     let shown = visible(&redactor.scrub(text));
-    // Hiding may have joined the parts of a secret.
+    // Removing invisible characters may have joined the parts of a secret.
     let shown = redactor.scrub(&shown);
     short(&shown.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
-/// The beginning of a text, with what is missing told by an ellipsis.
+/// Returns the first `most` characters of a text, ending in an ellipsis if shortened.
 pub(crate) fn short(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// Scrubbed and visible, at every depth.
+/// Scrubs all strings of a value and removes invisible characters, at every depth.
 pub(crate) fn json(redactor: &Redactor, value: Value) -> Value {
     redactor.scrub_json(visible_json(value))
 }

@@ -1,29 +1,29 @@
-//! The catalogue as text, for descriptions of tools and prompts. The same catalogue gives the same text, so that
-//! what providers keep of a prompt stays good.
+//! The catalogue as text, for tool descriptions and prompts. Equal catalogues give equal texts, so that prompt
+//! caches of providers stay valid.
 
 use super::clean::short;
 use super::{Catalogue, Server};
 
-/// Whether tools are named.
+/// Rule for naming tools in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// If there are few, and all of them are known.
+    /// Tools are named if they are few and all known.
     #[default]
     Auto,
-    /// Always.
+    /// Tools are always named.
     Inline,
-    /// Never; programs look them up.
+    /// Tools are never named; programs look them up.
     Lazy,
 }
 
-/// How the catalogue is shown.
+/// Options for rendering the catalogue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rendering {
-    /// Whether tools are named.
+    /// Rule for naming tools.
     pub mode: Mode,
-    /// With more characters `Auto` is `Lazy`.
+    /// Text length in characters above which `Auto` means `Lazy`.
     pub inline_max_chars: usize,
-    /// With more tools `Auto` is `Lazy`.
+    /// Number of tools above which `Auto` means `Lazy`.
     pub inline_max_tools: usize,
 }
 
@@ -33,16 +33,16 @@ impl Default for Rendering {
     }
 }
 
-/// The longest description of a tool, in characters.
+/// Maximum length of a tool's description, in characters.
 const TOOL: usize = 120;
 
-/// How a program finds a tool and calls it, for prompts and the descriptions of tools.
+/// Hint on how a program finds and calls a tool, for prompts and tool descriptions.
 pub const DISCOVERY_HINT: &str = "Use (apropos \"words\"), (dir 'server) and (doc 'server/tool) to find a tool and its arguments, then \
 call it: (tool/call {:server \"server\" :tool \"tool\" :args {…}}) gives {:ok true :value v} or {:ok false :reason r \
 :message m}.";
 
 impl Catalogue {
-    /// The catalogue as text, behind [`DISCOVERY_HINT`].
+    /// Renders the catalogue after [`DISCOVERY_HINT`].
     pub fn render(&self, how: &Rendering) -> String {
         if self.servers.is_empty() {
             return String::new();
@@ -50,7 +50,7 @@ impl Catalogue {
         format!("{DISCOVERY_HINT}\n\n{}", self.render_servers(how))
     }
 
-    /// The catalogue as text. What servers say about themselves is in it: it stands behind what is ours.
+    /// Renders the catalogue. The text contains what servers say about themselves, so it belongs after our own text.
     pub fn render_servers(&self, how: &Rendering) -> String {
         match how.mode {
             Mode::Lazy => self.lazy(),
@@ -99,7 +99,7 @@ impl Catalogue {
     }
 }
 
-/// `- fs: Filesystem MCP server. 2 tools.`
+/// Returns the first line of a server: `- fs: Filesystem MCP server. 2 tools.`
 fn head(server: &Server) -> String {
     let (name, description) = (&server.name, server.description());
     let about = match description.trim_end_matches('.') {

@@ -12,55 +12,55 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The longest description of a server, in characters.
+/// Maximum length of a server's description, in characters.
 const DESCRIPTION: usize = 80;
 
-/// What is known of a server before it is started.
+/// Facts about a server known before it is started.
 #[derive(Clone, Debug, Default)]
 pub struct About {
-    /// `mcp_stdio`, `mcp_http`, `openapi`, or what a host calls its own.
+    /// Name of its transport: `mcp_stdio`, `mcp_http`, `openapi`, or a host's own name.
     pub transport: String,
-    /// What it is for.
+    /// Purpose of the server.
     pub description: Option<String>,
-    /// Which credentials it is sent.
+    /// Credentials sent to it.
     pub auth: Vec<Emitter>,
-    /// Whether all its results carry the whole answer under `:raw`; and exceptions by tool.
+    /// True if results of its tools carry the whole answer under `:raw`.
     pub raw_envelope: bool,
-    /// Tools that differ in this.
+    /// Exceptions to `raw_envelope`, by tool.
     pub raw_tools: BTreeMap<String, bool>,
-    /// Which of its calls a person has to agree to.
+    /// Rule for which of its calls need a person's approval.
     pub approval: Approval,
-    /// Tools that differ in this.
+    /// Exceptions to `approval`, by tool.
     pub approval_tools: BTreeMap<String, Approval>,
-    /// Whether runs that may only read believe what the server says about its tools.
+    /// True if read-only runs believe the server's annotations of its tools.
     pub trusts_annotations: bool,
-    /// Effect of its tools, where the configuration knows better than the server.
+    /// Effect of its tools, if the configuration overrides the server.
     pub effect: Option<Effects>,
-    /// Tools that differ in this.
+    /// Exceptions to `effect`, by tool.
     pub effect_tools: BTreeMap<String, Effects>,
 }
 
 /// A server of the catalogue.
 pub struct Server {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// What is known of it anyway.
+    /// Facts known before it is started.
     pub about: About,
     pub(crate) client: Arc<dyn Client>,
     redactor: Arc<Redactor>,
     listed: Mutex<Option<Arc<Listing>>>,
-    /// Only one asks at a time; the others wait for what it finds.
+    /// Held while listing tools, so that only one caller lists; the others wait for its result.
     asking: tokio::sync::Mutex<()>,
 }
 
 /// The tools of a server, as it listed them.
 #[derive(Debug)]
 pub struct Listing {
-    /// By name.
+    /// The tools, by name.
     pub tools: BTreeMap<String, Arc<CatalogTool>>,
-    /// What was left out, and why.
+    /// Tools that were left out, and why.
     pub warnings: Vec<String>,
-    /// How often the server had said that its tools changed.
+    /// Number of tool changes the server had announced when it was listed.
     changes: u64,
 }
 
@@ -70,24 +70,24 @@ impl Server {
         Server { name: name.to_string(), about, client, redactor, listed, asking: Default::default() }
     }
 
-    /// The description, fit to be shown.
+    /// Returns the description, cleaned for display.
     pub fn description(&self) -> String {
         let text = self.about.description.as_deref().unwrap_or_default();
         clean::line(&self.redactor, text, DESCRIPTION)
     }
 
-    /// Whether results of a tool carry the whole answer.
+    /// Returns whether results of a tool carry the whole answer.
     pub(crate) fn has_raw_envelope(&self, tool: &str) -> bool {
         self.about.raw_tools.get(tool).copied().unwrap_or(self.about.raw_envelope)
     }
 
-    /// Whether a person has to agree before a tool is called with this effect.
+    /// Returns whether calling a tool with this effect needs a person's approval.
     pub(crate) fn needs_approval(&self, tool: &CatalogTool, effect: Effects) -> bool {
         let approval = self.about.approval_tools.get(&tool.name).copied().unwrap_or(self.about.approval);
         approval.covers(effect)
     }
 
-    /// Effect of calling a tool: as the configuration says, else as the server does.
+    /// Returns the effect of calling a tool, from the configuration if set there, else from the server.
     pub(crate) fn effect(&self, tool: &CatalogTool) -> Effects {
         self.configured_effect(tool).unwrap_or_else(|| tool.effect())
     }
@@ -96,23 +96,23 @@ impl Server {
         self.about.effect_tools.get(&tool.name).copied().or(self.about.effect)
     }
 
-    /// Whether somebody other than an untrusted server says what a tool does. A server that calls its own deletes reads
-    /// must not get them past a guard.
+    /// Returns whether a tool's effect comes from a trusted source. A server that calls its own deletes reads
+    /// must not get past a guard.
     pub(crate) fn vouches_for(&self, tool: &CatalogTool) -> bool {
         self.about.trusts_annotations || self.configured_effect(tool).is_some()
     }
 
-    /// Its tools, if they are known.
+    /// Returns its tools, if they are known.
     pub fn listing(&self) -> Option<Arc<Listing>> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it can prove that it has no tool of some name.
+    /// Returns whether the server is ready, so that its list of tools can be relied on.
     pub(crate) fn is_healthy(&self) -> bool {
         self.client.health() == Health::Ready
     }
 
-    /// Its tools; asks for them if they are not known, or, with `is_live`, have changed since.
+    /// Returns its tools; lists them first if they are unknown or, with `is_live`, have changed.
     pub(crate) async fn load(&self, is_live: bool, within: Duration) -> Result<Arc<Listing>, Fault> {
         let current =
             || self.listing().filter(|listing| !is_live || listing.changes == self.client.generation());
@@ -141,7 +141,7 @@ impl Server {
                 listing.warnings.push(warning);
                 continue;
             }
-            // What was learned of a tool that is still there is not lost.
+            // Shapes learned from a tool's replies survive a new listing.
             if let Some(known) = self.listing().and_then(|known| known.tools.get(&tool.name).cloned()) {
                 tool.shapes.take_over(&known.shapes);
             }

@@ -11,38 +11,38 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A tool that has been scrubbed. What is shown of it is clean; what is sent is as the server wants it.
+/// A tool, scrubbed: everything shown is clean, while requests use the server's own names and schema.
 pub struct CatalogTool {
-    /// Its name, as programs write it.
+    /// Name, as programs write it.
     pub name: String,
-    /// What it does, on one line.
+    /// Description, on one line.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input_schema: Value,
-    /// JSON Schema of its structured answers.
+    /// JSON Schema of the structured replies.
     pub output_schema: Option<Value>,
-    /// `readOnlyHint` and its kind.
+    /// Annotations by the server, such as `readOnlyHint`.
     pub annotations: Option<Value>,
-    /// `_ptc`: where it was made from.
+    /// Origin of a tool made from an OpenAPI operation: `_ptc`.
     pub provenance: Option<Value>,
-    /// The name the server knows it by.
+    /// Name at the server.
     pub(crate) wire_name: String,
-    /// The schema of its arguments as the server sent it: what is checked must be what it checks.
+    /// Schema of the arguments as the server sent it, so that our checks match its checks.
     wire_schema: JsonSchema,
-    /// What its schemas say, read when that is first needed.
+    /// Shapes of arguments and replies from the schemas, read on first use.
     declared: OnceLock<ToolShape>,
-    /// What it has answered so far.
+    /// Shapes of the replies so far.
     pub(crate) shapes: Shapes,
 }
 
-/// The longest description that is kept, in characters.
+/// Maximum length of a description, in characters.
 const DESCRIPTION: usize = 2_000;
 
-/// The longest name of a tool, in bytes.
+/// Maximum length of a tool's name, in bytes.
 const NAME: usize = 256;
 
 impl CatalogTool {
-    /// None for a tool whose name cannot be written.
+    /// Scrubs a tool; None if its name cannot be written.
     pub(super) fn new(tool: Tool, redactor: &Redactor) -> Option<CatalogTool> {
         let name = clean::line(redactor, &tool.name, NAME);
         if name.is_empty() || tool.name.len() > NAME {
@@ -62,7 +62,7 @@ impl CatalogTool {
         })
     }
 
-    /// Effect of calling it, as the server says. Hints that contradict each other say nothing.
+    /// Returns the effect of calling it, according to the server. Contradicting hints count as no hint.
     pub fn effect(&self) -> Effects {
         let hint = |name: &str| self.annotations.as_ref()?.get(name)?.as_bool();
         match (hint("readOnlyHint"), hint("destructiveHint")) {
@@ -73,12 +73,12 @@ impl CatalogTool {
         }
     }
 
-    /// The arguments it knows.
+    /// Returns the schemas of its arguments, by name.
     pub(crate) fn properties(&self) -> Option<&Map<String, Value>> {
         self.wire_schema.json().get("properties")?.as_object()
     }
 
-    /// The arguments it cannot do without, in its own order.
+    /// Returns the names of its required arguments, in the order of the schema.
     pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
         self.wire_schema
             .json()
@@ -89,11 +89,11 @@ impl CatalogTool {
             .filter_map(Value::as_str)
     }
 
-    /// What it takes and answers.
+    /// Returns the shapes of its arguments and replies.
     pub(crate) fn shape(&self) -> ToolShape {
         let declared = self.declared.get_or_init(|| {
             let answers = self.output_schema.as_ref().map_or(Shape::Anything, Shape::of_json_schema);
-            // A schema that had to be scrubbed is not told, and its server refuses what it refuses.
+            // A scrubbed schema must not be shown; the server still enforces the original.
             let is_clean = *self.wire_schema.json() == self.input_schema;
             let takes = if is_clean { Shape::of_json_schema(&self.input_schema) } else { Shape::Anything };
             ToolShape::new(takes, answers)
@@ -104,7 +104,7 @@ impl CatalogTool {
         }
     }
 
-    /// What is wrong with arguments, as far as that is known.
+    /// Explains what is wrong with arguments, as far as the schema tells.
     pub(crate) fn problem(&self, args: &Value) -> Option<String> {
         self.wire_schema.problem(args)
     }

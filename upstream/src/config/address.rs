@@ -1,18 +1,18 @@
-//! Addresses of servers: HTTPS unless the file says twice that it may be less.
+//! Addresses of servers: HTTPS unless the file explicitly allows less.
 
 use super::error::ConfigError;
 use super::fields::Fields;
 use super::place::Surroundings;
 use url::{Host, Url};
 
-/// The address in a field. With `has_auth`, secrets are sent there.
+/// Reads the address in a field. With `has_auth`, secrets are sent there.
 pub(super) fn address(
     fields: &Fields<'_>,
     key: &str,
     has_auth: bool,
     around: &Surroundings,
 ) -> Result<Url, ConfigError> {
-    // The text itself is never shown: it may hold a password.
+    // The text is never shown: it may contain a password.
     let refuse = |message: &str| Err(fields.error(key, message));
     let Ok(url) = Url::parse(fields.required(key)?) else {
         return refuse("is no absolute URL; write it as https://host/path");
@@ -44,7 +44,7 @@ pub(super) fn address(
     Ok(url)
 }
 
-/// Whether an address is our own listener.
+/// Returns whether an address is our own listener.
 fn is_own(url: &Url, (host, port): &(String, u16)) -> bool {
     let is_local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0" | "::");
     let theirs = match url.host() {

@@ -1,4 +1,4 @@
-//! Credentials and the headers that carry them, as the file writes them. No secret is read here.
+//! Credentials and the headers that carry them, as the file writes them. Reads no secrets.
 
 use super::error::ConfigError;
 use super::fields::Fields;
@@ -9,35 +9,35 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a credential comes from.
+/// Source of a credential.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// A variable of our environment.
+    /// An environment variable.
     Env(String),
-    /// A file; white space at its end does not count.
+    /// A file; trailing white space is ignored.
     File {
-        /// Where it is.
+        /// Path of the file.
         path: PathBuf,
-        /// Whether it is read again when a server refuses what was in it.
+        /// True if the file is read again after a server refuses its content.
         is_reloaded: bool,
     },
-    /// The configuration itself.
+    /// A literal in the configuration itself.
     Literal(Secret),
 }
 
-/// How a credential is sent.
+/// Way of sending a credential.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scheme {
     /// `Authorization: Bearer …`
     Bearer,
     /// `Authorization: Basic …`
     Basic,
-    /// In a header of this name.
+    /// A custom header with this name.
     Header(String),
 }
 
 impl Scheme {
-    /// As the file calls it.
+    /// Returns the scheme's name in configuration files.
     pub fn name(&self) -> &'static str {
         match self {
             Scheme::Bearer => "bearer",
@@ -54,16 +54,16 @@ impl Scheme {
     }
 }
 
-/// One credential in one header.
+/// One credential, sent in one header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Emitter {
-    /// How.
+    /// Way of sending the credential.
     pub scheme: Scheme,
-    /// Which credential.
+    /// Name of the credential.
     pub binding: String,
 }
 
-/// Headers that are ours to send.
+/// Headers controlled by this client.
 const CONTROLLED: &[&str] =
     &["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name", "user-agent"];
 
@@ -80,10 +80,10 @@ const FRAMING: &[&str] = &[
     "upgrade",
 ];
 
-/// Headers that hold secrets, so that they cannot be static.
+/// Headers that usually hold secrets, so they cannot be static.
 const SECRET: &[&str] = &["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"];
 
-/// The credentials of the file.
+/// Reads the credentials of the file.
 pub(super) fn credentials(
     map: Option<&Map<String, Value>>,
     dir: &Path,
@@ -127,7 +127,7 @@ pub(super) fn credentials(
     Ok(known)
 }
 
-/// The `auth` of an entry.
+/// Reads the `auth` of an entry.
 pub(super) fn emitters(
     entry: &Fields<'_>,
     credentials: &BTreeMap<String, Source>,
@@ -165,7 +165,7 @@ pub(super) fn emitters(
     Ok(emitters)
 }
 
-/// The header of a `custom_header`, in small letters.
+/// Reads the header name of a `custom_header`, in lower case.
 fn header(fields: &Fields<'_>) -> Result<String, ConfigError> {
     let name = fields.required("header")?.to_ascii_lowercase();
     let message = match &*name {
@@ -179,7 +179,7 @@ fn header(fields: &Fields<'_>) -> Result<String, ConfigError> {
     Err(fields.error("header", message))
 }
 
-/// The `static_headers` of an entry, names in small letters.
+/// Reads the `static_headers` of an entry; names in lower case.
 pub(super) fn static_headers(
     entry: &Fields<'_>,
     emitters: &[Emitter],
@@ -206,12 +206,12 @@ pub(super) fn static_headers(
     Ok(headers)
 }
 
-/// A token of RFC 9110.
+/// Returns whether a name is a token of RFC 9110.
 fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// Whether a value may be sent in a header.
+/// Returns whether a value may be sent in a header.
 pub(crate) fn is_header_value(value: &str) -> bool {
     value.bytes().all(|b| b == b'\t' || (b >= 0x20 && b != 0x7f))
 }

@@ -12,19 +12,19 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A server as the file describes it. It holds no secret: those are read when it is started.
+/// A server as the file describes it, without secrets: those are read when it is started.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// What it is for, in the words of the file.
+    /// Purpose of the server, from the file.
     pub description: Option<String>,
-    /// Which credentials it is sent, and how.
+    /// Credentials sent to it, and the headers they are sent in.
     pub auth: Vec<Emitter>,
     pub(super) static_headers: Vec<(String, String)>,
     pub(super) env: Vec<(String, Vec<Piece>)>,
     transport_name: &'static str,
-    /// The environment of a child is filled in later.
+    /// Transport and its settings; the environment of a child process is filled in later.
     pub(super) transport: Transport,
     pub(super) raw_envelope: Option<bool>,
     pub(super) raw_tools: BTreeMap<String, bool>,
@@ -36,22 +36,22 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// As the file calls its transport.
+    /// Returns the transport's name in configuration files.
     pub fn transport(&self) -> &'static str {
         self.transport_name
     }
 
-    /// Whether results of a tool carry the whole answer under `:raw`.
+    /// Returns whether results of a tool carry the whole answer under `:raw`.
     pub fn has_raw_envelope(&self, tool: &str, default: bool) -> bool {
         self.raw_tools.get(tool).copied().or(self.raw_envelope).unwrap_or(default)
     }
 }
 
-/// What an entry is read with.
+/// Context for reading an entry.
 pub(super) struct Reading<'r> {
     pub credentials: &'r BTreeMap<String, Source>,
     pub around: &'r Surroundings,
-    /// The directory of the file.
+    /// Directory of the file.
     pub dir: &'r Path,
 }
 
@@ -100,7 +100,7 @@ impl Reading<'_> {
     }
 }
 
-/// What tools of a server have of their own.
+/// Settings of single tools that differ from their server's.
 #[derive(Default)]
 struct Exceptions {
     raw: BTreeMap<String, bool>,
@@ -143,7 +143,7 @@ fn effect(fields: &Fields<'_>) -> Result<Option<Effects>, ConfigError> {
     }
 }
 
-/// A name that can stand before the `/` of a reference.
+/// Returns whether a name can stand before the `/` of a reference.
 pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())

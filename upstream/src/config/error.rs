@@ -1,9 +1,8 @@
-//! What is wrong with a configuration, and where.
+//! Errors of configurations.
 
 use std::fmt;
 
-/// A configuration that cannot be used. It names the server and the field, and never a value: that may be
-/// a secret.
+/// A problem in a configuration. It names the server and the field, never a value, which may be a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     /// `upstream 'github'`, `credential 'pat'`, or empty for the file itself.
@@ -21,12 +20,12 @@ impl ConfigError {
         ConfigError { place: place.to_string(), field: field.to_string(), message: message.into() }
     }
 
-    /// The field, with the fields it is in: `env.TOKEN`.
+    /// Returns the field's path: `env.TOKEN`.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// Which server or credential it is about.
+    /// Returns the server or credential it is about.
     pub fn place(&self) -> &str {
         &self.place
     }

@@ -1,4 +1,4 @@
-//! Reading the fields of an object: each has one type, and what nobody knows is refused.
+//! Typed access to the fields of an object; unknown fields are refused.
 
 use super::error::ConfigError;
 use ptc_bytecode::nearest;
@@ -8,9 +8,9 @@ use std::fmt;
 
 /// One object of the file.
 pub(super) struct Fields<'v> {
-    /// As errors name it.
+    /// The object's name in errors.
     pub place: String,
-    /// What stands before the names of fields: `auth[0].`
+    /// Prefix of field names in errors: `auth[0].`
     prefix: String,
     map: &'v Map<String, Value>,
 }
@@ -52,7 +52,7 @@ impl<'v> Fields<'v> {
         ConfigError::new(&self.place, &format!("{}{key}", self.prefix), message)
     }
 
-    /// null is as good as nothing.
+    /// Returns a field; null counts as missing.
     pub fn get(&self, key: &str) -> Option<&'v Value> {
         self.map.get(key).filter(|value| !value.is_null())
     }
@@ -69,7 +69,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// A string that is there and is not blank.
+    /// Returns a required string that is not blank.
     pub fn required(&self, key: &str) -> Result<&'v str, ConfigError> {
         match self.text(key)? {
             None => Err(self.error(key, "is required")),
@@ -86,7 +86,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// A whole number from 1 to `most`.
+    /// Returns a whole number from 1 to `most`.
     pub fn number(&self, key: &str, default: u64, most: u64) -> Result<u64, ConfigError> {
         match self.get(key) {
             None => Ok(default),
@@ -116,7 +116,7 @@ impl<'v> Fields<'v> {
         self.list(key)?.iter().enumerate().map(text).collect()
     }
 
-    /// An object, or nothing.
+    /// Returns an object, if present.
     pub fn map(&self, key: &str) -> Result<Option<&'v Map<String, Value>>, ConfigError> {
         match self.get(key) {
             None => Ok(None),
@@ -125,7 +125,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// The entries of an object of strings.
+    /// Returns the entries of an object whose values are strings.
     pub fn text_map(&self, key: &str) -> Result<Vec<(&'v str, &'v str)>, ConfigError> {
         let one = |(name, value): (&'v String, &'v Value)| match value {
             Value::String(text) => Ok((&**name, &**text)),
@@ -135,7 +135,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// A value as errors speak of it, without showing it.
+/// Returns the type of a value for errors, which never show the value.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -147,7 +147,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// JSON text as a value. A key that stands twice is refused: one of them would be lost without a word.
+/// Parses JSON. Duplicate keys are refused: one of them would be lost silently.
 pub(super) fn strict(text: &str) -> Result<Value, String> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = reader.deserialize_any(Strict).map_err(|error| error.to_string())?;

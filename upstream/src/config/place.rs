@@ -1,13 +1,13 @@
-//! Where the configuration is, and the surroundings it is read in.
+//! Location of the configuration file, and the process environment it is read in.
 
 use super::error::ConfigError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a file is looked for if nobody says where it is, below the directory for configurations.
+/// Default path of the file, below the user's configuration directory.
 const DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
 
-/// What of the process a configuration depends on: variables, and who we are.
+/// Process facts that a configuration depends on: variables, our executable and our listener.
 ///
 /// ```
 /// use ptc_upstream::config::Surroundings;
@@ -17,40 +17,40 @@ const DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
 #[derive(Clone, Default)]
 pub struct Surroundings {
     vars: BTreeMap<String, String>,
-    /// Our own program; a server that is the same program would call itself.
+    /// Our own executable; a server with the same program would call itself.
     pub executable: Option<PathBuf>,
-    /// Where we listen ourselves, host and port.
+    /// Host and port we listen on.
     pub listener: Option<(String, u16)>,
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// Returns the surroundings of this process.
     pub fn current() -> Surroundings {
-        // Variables that are no text cannot be named in a file of text.
+        // A text file cannot name variables that are not text.
         let vars = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Surroundings { vars: vars.collect(), executable: std::env::current_exe().ok(), listener: None }
     }
 
-    /// These variables and nothing else.
+    /// Creates surroundings with only these variables.
     pub fn of<N: Into<String>, V: Into<String>>(vars: impl IntoIterator<Item = (N, V)>) -> Surroundings {
         let vars = vars.into_iter().map(|(name, value)| (name.into(), value.into()));
         Surroundings { vars: vars.collect(), ..Surroundings::default() }
     }
 
-    /// A variable.
+    /// Returns the value of a variable.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str)
     }
 
-    /// A variable that is set to something.
+    /// Returns the value of a variable if it is not empty.
     pub(super) fn filled(&self, name: &str) -> Option<&str> {
         self.var(name).filter(|value| !value.is_empty())
     }
 }
 
-/// The file to read: the one given by flag, else by the variable `variable`, else the default one if there
-/// is one.
+/// Finds the file to read: the one from the flag, else from the environment variable `variable`, else the
+/// default if that exists.
 ///
 /// ```
 /// use ptc_upstream::config::{Surroundings, find};
@@ -68,14 +68,14 @@ pub fn find(flag: Option<&Path>, variable: &str, around: &Surroundings) -> Optio
     if let Some(path) = around.filled(variable) {
         return Some(path.into());
     }
-    // Relative ones are to be ignored, says the standard.
+    // The XDG standard says to ignore relative paths.
     let xdg = around.filled("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || around.filled("HOME").map(|home| Path::new(home).join(".config"));
     let path = xdg.or_else(home)?.join(DEFAULT);
     path.exists().then_some(path)
 }
 
-/// The program a command means: an absolute path, or a name that is found on `PATH`.
+/// Finds the program of a command: an absolute path, or a name on `PATH`.
 pub(super) fn command(place: &str, command: &str, around: &Surroundings) -> Result<PathBuf, ConfigError> {
     let error = |message: String| Err(ConfigError::new(place, "command", message));
     let path = Path::new(command);

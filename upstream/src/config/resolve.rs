@@ -1,4 +1,4 @@
-//! Reading the secrets of a configuration, once, when servers are started.
+//! Resolving a configuration: reads its secrets, once, when servers are started.
 
 use super::Config;
 use super::auth::{Emitter, Scheme, Source, is_header_value};
@@ -16,33 +16,33 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A server with everything a client of it needs.
+/// Everything a client needs to connect to a server.
 #[derive(Clone, Debug)]
 pub struct Connect {
-    /// How it is reached.
+    /// Transport and its settings.
     pub transport: Transport,
-    /// What it is sent with every request.
+    /// Headers sent with every request.
     pub headers: Headers,
 }
 
-/// Variables that everybody may see: their values in a text tell nothing.
+/// Variables whose values are not secret.
 const PLAIN: &[&str] = &[
     "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "PWD", "SHELL", "TERM", "TMPDIR", "TMP", "TEMP",
     "TZ",
 ];
 
-/// Parts of names of variables that hold secrets.
+/// Substrings of variable names that suggest a secret.
 const TELLING: &[&str] = &["TOKEN", "KEY", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PAT", "DSN"];
 
-/// Whether a variable of this name probably holds a secret.
+/// Returns whether a variable of this name probably holds a secret.
 pub(crate) fn is_telling(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     TELLING.iter().any(|part| upper.contains(part)) && upper != "PATH"
 }
 
 impl Config {
-    /// Reads every credential, makes all secrets known to `redactor`, and gives what clients are made of.
-    /// What is merely doubtful goes to `warnings`.
+    /// Reads all credentials, registers all secrets with `redactor`, and returns the connection settings by
+    /// server. Adds minor problems to `warnings`.
     pub fn resolve(
         &self,
         around: &Surroundings,
@@ -131,7 +131,7 @@ impl Secrets<'_> {
         Ok(Connect { transport, headers })
     }
 
-    /// The value of the header an emitter sends.
+    /// Builds the value of the header that an emitter sends.
     fn header(
         &mut self,
         entry: &Entry,
@@ -185,12 +185,12 @@ impl Secrets<'_> {
     }
 }
 
-/// What is in the file of a credential.
+/// Reads the credential in a file.
 fn from_file(path: &Path) -> Result<Secret, String> {
     let mut text = String::new();
     let read =
         std::fs::File::open(path).and_then(|file| file.take(MAX_SECRET as u64 + 1).read_to_string(&mut text));
-    // Wrapped at once, so that what was read does not stay in memory.
+    // Wrapped at once, so that the content does not stay in memory.
     let text = Secret::new(text);
     read.map_err(|problem| format!("file {}: {problem}", path.display()))?;
     let trimmed = Secret::new(text.expose().trim_end());
@@ -200,13 +200,13 @@ fn from_file(path: &Path) -> Result<Secret, String> {
     }
 }
 
-/// A header, and the secrets that are in it besides the credential itself, with what they are called.
+/// A header's value, and the named secrets in it besides the credential itself.
 struct Emitted {
     value: Secret,
     parts: Vec<(String, Secret)>,
 }
 
-/// The header an emitter sends; the error says what is wrong with the credential.
+/// Builds the header for a credential; the error says what is wrong with the credential.
 fn emitted(emitter: &Emitter, secret: &Secret) -> Result<Emitted, &'static str> {
     const CONTROL: &str = "has control characters, which no header can carry";
     if !is_header_value(secret.expose()) {
@@ -234,7 +234,7 @@ fn emitted(emitter: &Emitter, secret: &Secret) -> Result<Emitted, &'static str> 
     })
 }
 
-/// The header of a credential whose file has changed; nobody sends it before the redactor knows it.
+/// Reads the header of a credential from its changed file. The redactor knows it before it is sent anywhere.
 fn anew(emitter: &Emitter, path: &Path, redactor: &Redactor) -> Option<Secret> {
     let secret = from_file(path).ok()?;
     let emitted = emitted(emitter, &secret).ok()?;
@@ -245,7 +245,7 @@ fn anew(emitter: &Emitter, path: &Path, redactor: &Redactor) -> Option<Secret> {
     Some(emitted.value)
 }
 
-/// User and password of a credential for basic authentication.
+/// Splits a credential for basic authentication into user and password.
 fn pair(text: &str) -> Option<(Secret, Secret)> {
     if text.trim_start().starts_with('{') {
         let json: serde_json::Value = serde_json::from_str(text).ok()?;
@@ -256,7 +256,7 @@ fn pair(text: &str) -> Option<(Secret, Secret)> {
     is_user(user).then(|| (Secret::new(user), Secret::new(pass)))
 }
 
-/// A colon would end it early.
+/// Returns whether a text can be the user name: a colon would end it early.
 fn is_user(user: &str) -> bool {
     !user.is_empty() && !user.contains(':')
 }

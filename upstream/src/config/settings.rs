@@ -1,4 +1,4 @@
-//! What a client needs to know of its server, once everything in the file has been checked.
+//! Settings of clients, checked and ready to use.
 
 use crate::credentials::Secret;
 use serde_json::{Map, Value};
@@ -7,87 +7,87 @@ use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
-/// A server that is a child process.
+/// Settings for a server that runs as a child process.
 #[derive(Clone, Debug)]
 pub struct StdioSettings {
-    /// The program, found on `PATH` if it was no path.
+    /// Executable, looked up on `PATH` if given by name.
     pub command: PathBuf,
-    /// Its arguments.
+    /// Arguments of the command.
     pub args: Vec<String>,
-    /// Its environment besides what it inherits; placeholders are filled in.
+    /// Environment in addition to what is inherited, with placeholders filled in.
     pub env: Vec<(String, Secret)>,
-    /// Where it runs.
+    /// Working directory.
     pub cd: Option<PathBuf>,
-    /// Whether it sees all of our environment, instead of `PATH`, `HOME`, `LANG` and `TMPDIR`.
+    /// True if it inherits our whole environment instead of only `PATH`, `HOME`, `LANG` and `TMPDIR`.
     pub inherit_env: bool,
-    /// How long it may take to greet and to list its tools.
+    /// Time limit for the handshake and for listing tools.
     pub handshake_timeout: Duration,
-    /// How long an answer may be.
+    /// Maximum size of a reply, in bytes.
     pub max_response_bytes: u64,
-    /// How many calls may be in flight.
+    /// Maximum number of calls in flight.
     pub max_concurrency: usize,
 }
 
-/// A server that speaks MCP over HTTP.
+/// Settings for a server that speaks MCP over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// Where it is.
+    /// Address of the server.
     pub url: Url,
-    /// How long connecting may take.
+    /// Time limit for connecting.
     pub connect_timeout: Duration,
-    /// How long an answer may take.
+    /// Time limit for a reply.
     pub request_timeout: Duration,
-    /// How long it may take to greet and to list its tools.
+    /// Time limit for the handshake and for listing tools.
     pub handshake_timeout: Duration,
-    /// How long an answer may be.
+    /// Maximum size of a reply, in bytes.
     pub max_response_bytes: u64,
-    /// How many calls may be in flight.
+    /// Maximum number of calls in flight.
     pub max_concurrency: usize,
-    /// Certificates to trust besides those of the platform.
+    /// Certificates to trust in addition to the platform's.
     pub ca_file: Option<PathBuf>,
 }
 
-/// A server that is described by an OpenAPI document.
+/// Settings for a server described by an OpenAPI document.
 #[derive(Clone, Debug)]
 pub struct OpenApiSettings {
-    /// What the paths of the document are below.
+    /// Base address for the paths of the document.
     pub base_url: Url,
-    /// Where the document is.
+    /// Location of the document.
     pub schema: Schema,
-    /// How long the document may be.
+    /// Maximum size of the document, in bytes.
     pub schema_max_bytes: u64,
-    /// The operations that become tools, by `operationId`.
+    /// Operations that become tools, by `operationId`.
     pub include_operations: Vec<String>,
-    /// What to change of them.
+    /// Changes to the resulting tools, by `operationId`.
     pub operation_overrides: BTreeMap<String, Override>,
-    /// How long connecting may take.
+    /// Time limit for connecting.
     pub connect_timeout: Duration,
-    /// How long an answer may take.
+    /// Time limit for a reply.
     pub request_timeout: Duration,
-    /// How long an answer may be.
+    /// Maximum size of a reply, in bytes.
     pub max_response_bytes: u64,
-    /// How many calls may be in flight.
+    /// Maximum number of calls in flight.
     pub max_concurrency: usize,
-    /// Certificates to trust besides those of the platform.
+    /// Certificates to trust in addition to the platform's.
     pub ca_file: Option<PathBuf>,
 }
 
-/// Where an OpenAPI document is.
+/// Location of an OpenAPI document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Schema {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// At a server.
+    /// An address.
     Url(Url),
 }
 
-/// What the configuration changes of an operation.
+/// Changes of the configuration to one operation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Override {
-    /// The name of the tool.
+    /// Name of the tool.
     pub name: Option<String>,
-    /// What it does.
+    /// Description of the tool.
     pub description: Option<String>,
-    /// Arguments that hold unless the caller gives others.
+    /// Default arguments, used unless the caller gives others.
     pub default_args: Option<Map<String, Value>>,
 }

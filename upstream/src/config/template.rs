@@ -1,13 +1,13 @@
-//! `${VAR}` in values of a child's environment, the only place where it means anything.
+//! `${VAR}` in the values of a child's environment, the only place where it is expanded.
 
-/// A piece of a value.
+/// A part of a value: plain text or a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Piece {
     Text(String),
     Var(String),
 }
 
-/// The pieces of a value; `$$` is a dollar.
+/// Splits a value into parts; `$$` is a literal dollar sign.
 pub(super) fn pieces(value: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The ways to reach a server: what each is called, which fields it has, and how they are read.
+//! Transports of servers: their names, their fields, and the functions that read them.
 
 use super::address::address;
 use super::entry::Reading;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a server is reached.
+/// Transport to a server, with its settings.
 #[derive(Clone, Debug)]
 pub enum Transport {
     /// A child process.
@@ -24,13 +24,13 @@ pub enum Transport {
 
 /// One row of [`TRANSPORTS`].
 pub(super) struct TransportRow {
-    /// As files call it.
+    /// Name in configuration files.
     pub name: &'static str,
     /// Groups of fields that an entry may have.
     pub fields: &'static [&'static [&'static str]],
-    /// Whether it is in every build, not only those with the feature `http`.
+    /// True if it is in every build, not only with the feature `http`.
     is_always_there: bool,
-    /// Reads an entry's fields, of which some depend on whether credentials are sent.
+    /// Reads an entry's fields; the flag says whether credentials are sent, which some fields depend on.
     pub read: fn(&Reading<'_>, &Fields<'_>, bool) -> Result<Transport, ConfigError>,
 }
 
@@ -64,7 +64,7 @@ pub(super) static TRANSPORTS: [TransportRow; 3] = [
 ];
 
 impl TransportRow {
-    /// The row that an entry names.
+    /// Finds the row that an entry names.
     pub fn named(fields: &Fields<'_>) -> Result<&'static TransportRow, ConfigError> {
         let name = fields.required("transport")?;
         let message = match TRANSPORTS.iter().find(|row| row.name == name) {
@@ -77,7 +77,7 @@ impl TransportRow {
     }
 }
 
-/// `a, b or c`.
+/// Joins names as `a, b or c`.
 fn one_of(names: &[&str]) -> String {
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
@@ -175,7 +175,7 @@ fn ca_file(reading: &Reading<'_>, fields: &Fields<'_>) -> Result<Option<PathBuf>
     fields.get("ca_file").map(|_| file(reading, fields, "ca_file")).transpose()
 }
 
-/// A file, relative to the configuration.
+/// Reads the path of an existing file, relative to the configuration's directory.
 fn file(reading: &Reading<'_>, fields: &Fields<'_>, key: &str) -> Result<PathBuf, ConfigError> {
     let path = reading.dir.join(fields.required(key)?);
     if path.is_file() { Ok(path) } else { Err(fields.error(key, "is no file there")) }

@@ -1,12 +1,12 @@
-//! Files of other clients, read as far as they are alike.
+//! Reads files of other clients, as far as they are alike.
 
 use super::ClientEntry;
 use serde_json::{Map, Value};
 
-/// The largest file that is read.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The servers in a file, by name.
+/// Returns the servers of a file, by name.
 pub(super) fn servers(text: &str) -> Result<Vec<ClientEntry>, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the file has {} bytes, and at most {MAX_BYTES} are read", text.len()));
@@ -17,7 +17,7 @@ pub(super) fn servers(text: &str) -> Result<Vec<ClientEntry>, String> {
             .map_err(|error| format!("the file is no JSON: {error}; comments must be taken out first"))?,
         false => {
             toml::from_str(text).map_err(|error| {
-                // Not the line itself, which the error would show: it may hold a secret.
+                // Without the line itself, which the error would show: it may contain a secret.
                 let before = error.span().map_or("", |span| &text[..text.floor_char_boundary(span.start)]);
                 let line = before.matches('\n').count() + 1;
                 format!("the file is neither JSON nor TOML: line {line}: {}", error.message())
@@ -59,7 +59,7 @@ fn server(name: &str, entry: &Value) -> Result<ClientEntry, String> {
     })
 }
 
-/// Headers whose values are in variables.
+/// Returns headers whose values come from variables.
 fn variables(entry: &Map<String, Value>) -> Vec<(String, String)> {
     let named = pairs(entry, "env_http_headers");
     named.into_iter().map(|(header, var)| (header, format!("${{{var}}}"))).collect()
@@ -70,7 +70,7 @@ fn pairs(entry: &Map<String, Value>, key: &str) -> Vec<(String, String)> {
     object.into_iter().flatten().map(|(name, value)| (name.clone(), plain(value))).collect()
 }
 
-/// A scalar as text.
+/// Formats a scalar as text.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

@@ -1,32 +1,33 @@
-//! The work a check would do, counted before it is done.
+//! Estimate of the work of a check, made before checking.
 //!
-//! Nobody vouches for a schema. A few hundred bytes of references that fork at every step take longer than anybody
-//! waits, and a chain of some thousand ends the process, since the checker recurses. So what a check would do is walked
-//! through first.
+//! Schemas are untrusted. A few hundred bytes of references that fork at every step would take forever, and a
+//! chain of some thousand would overflow the stack of the recursive validator. So the steps of a check are
+//! walked through first.
 
 use serde_json::{Map, Value};
 
-/// How deep a check may recurse.
+/// Maximum recursion depth of a check.
 const DEPTH: u32 = 300;
 
-/// What applies to the very value that its schema applies to: a schema or a list of them, or several by name.
+/// Keywords whose subschemas apply to the same value: a schema, a list of schemas, or (`BY_NAME`) several by name.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 const BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
 
-/// Whatever was not looked at: it is found out by going through everything else again, and again inside of that.
+/// Keywords about parts that nothing else evaluated: the validator goes through all other keywords again to
+/// find them, recursively.
 const REST: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 const AGAIN: usize = 4;
 
-/// Keywords that look at every character.
+/// Keywords that read every character of a string.
 const TEXTUAL: [&str; 4] = ["pattern", "format", "minLength", "maxLength"];
 
-/// Whether checking a value takes at most `work`: about one unit for each keyword, each entry below it, and each
-/// character that is looked at.
+/// Returns whether checking a value takes at most `work` units: about one for each keyword, each entry below
+/// it, and each character read.
 pub(super) fn fits(schema: &Value, value: &Value, work: u64) -> bool {
     Walk { root: schema, left: work }.visit(schema, value, DEPTH).is_some()
 }
 
-/// Goes where a check would go, whatever it would find there.
+/// Visits every schema a check could visit, whatever the validator would find there.
 struct Walk<'s> {
     root: &'s Value,
     left: u64,
@@ -38,7 +39,7 @@ impl<'s> Walk<'s> {
         Some(())
     }
 
-    /// None if that is too much.
+    /// Counts the work of one schema on one value; None if it exceeds the limit.
     fn visit(&mut self, schema: &'s Value, value: &Value, depth: u32) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         self.spend(1)?;
@@ -108,7 +109,7 @@ impl<'s> Walk<'s> {
         Some(())
     }
 
-    /// What a reference means, if that is a place in the same schema.
+    /// Returns the target of a reference within the same schema.
     fn target(&self, reference: &Value) -> Option<&'s Value> {
         let pointer = reference.as_str()?.strip_prefix('#')?;
         let pointer = percent_encoding::percent_decode_str(pointer).decode_utf8().ok()?;

@@ -1,4 +1,4 @@
-//! Mismatches and doubtful schemas, in words.
+//! Messages about mismatches and unsupported schemas.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
@@ -6,7 +6,7 @@ use jsonschema::{JsonType, ValidationError};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The keys of a schema, by what stands below them.
+/// Keywords with one schema below them; the next tables hold those with a list, with named schemas, and with none.
 const ONE_BELOW: [&str; 11] = [
     "items",
     "additionalProperties",
@@ -29,23 +29,23 @@ const NOTHING_BELOW: &str = "type required enum const $ref minItems maxItems uni
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
-/// The longest key that is told, in characters.
+/// Maximum length of a key in a message, in characters.
 const KEY: usize = 80;
 
-/// A step from a value to one inside of it.
+/// A step from a value into one of its parts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Index(usize),
     Name(String),
 }
 
-/// One place where a value does not match.
+/// One mismatch between a value and its schema.
 pub(super) struct Mismatch {
     pub place: Place,
     text: String,
 }
 
-/// The way to a place, from the root.
+/// Path from the root of a value to one of its parts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(Vec<Step>);
 
@@ -77,7 +77,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The places that an error of the library is about.
+/// Converts an error of the library to mismatches with their places.
 pub(super) fn mismatches(error: &ValidationError<'_>) -> Vec<Mismatch> {
     let place = Place::of(error.instance_path());
     let value = error.instance();
@@ -104,7 +104,7 @@ pub(super) fn mismatches(error: &ValidationError<'_>) -> Vec<Mismatch> {
         ValidationErrorKind::MaxItems { limit } => {
             one(format!("has {items} items, at most {limit} are allowed"))
         }
-        // Something that may also be null: what it should be is worth more than that there are two choices.
+        // For a nullable type, the expected type says more than that there are two choices.
         ValidationErrorKind::AnyOf { context } => {
             let others: Vec<_> = context.iter().filter(|errors| !errors.iter().all(wants_null)).collect();
             match others[..] {
@@ -152,12 +152,12 @@ fn found(kind: &TypeKind, value: &Value) -> &'static str {
     }
 }
 
-/// A word for what a JSON value is, with its article.
+/// Returns the type of a JSON value, with its article.
 pub fn json_kind(value: &Value) -> &'static str {
     article(JsonType::from(value))
 }
 
-/// Refuses a schema that has keys nobody checks, which are misspelled more often than not. `at` is the way to it.
+/// Refuses a schema with unsupported keys, which are usually misspelled. `at` is the path of the schema.
 pub(super) fn known(schema: &Value, at: &str) -> Result<(), String> {
     let place = |message: String| if at.is_empty() { message } else { format!("{message} in {at}") };
     let keys = match schema {
@@ -173,7 +173,7 @@ pub(super) fn known(schema: &Value, at: &str) -> Result<(), String> {
             _ => at.to_string(),
         };
         match below {
-            // Where a list of schemas and one schema may stand, the library says which is wrong.
+            // If the keyword takes either a schema or a list, the library reports which is wrong.
             Value::Array(list) if LIST_BELOW.contains(&&**key) => {
                 list.iter().try_for_each(|one| known(one, &step("")))?
             }

@@ -1,4 +1,4 @@
-//! Takes secrets out of the text of JSON, without reading it as data: that would take many times its bytes.
+//! Removal of secrets from JSON text without parsing it into data, which would take many times its size.
 
 use super::scrub_text;
 use aho_corasick::AhoCorasick;
@@ -7,11 +7,11 @@ use ptc_runtime::json::{ReadOptions, parse_json};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 
-/// No shorter number has a secret in it.
+/// Numbers shorter than this contain no secret.
 const SHORT: usize = super::MIN_SECRET;
 
-/// Scrubs the strings, keys and numbers of valid JSON. Strings are decoded as a program's data is, so no way to
-/// escape them hides a secret.
+/// Scrubs strings, keys and numbers of valid JSON. Strings are decoded like a program's data, so no escape
+/// hides a secret.
 pub(super) fn scrub<'t>(automaton: &AhoCorasick, text: &'t str) -> Cow<'t, str> {
     let bytes = text.as_bytes();
     let mut scratch = None;
@@ -47,7 +47,7 @@ pub(super) fn scrub<'t>(automaton: &AhoCorasick, text: &'t str) -> Cow<'t, str> 
     Cow::Owned(clean)
 }
 
-/// Where the string that begins before `at` is over.
+/// Returns the end of the string whose content begins at `at`.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -59,7 +59,7 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// What is left of a string in quotes, if there is a secret in it.
+/// Returns the scrubbed content of a quoted string, if it contains a secret.
 fn string(automaton: &AhoCorasick, quoted: &str, scratch: &mut Option<Heap>) -> Option<String> {
     if !quoted.contains('\\') {
         return changed(scrub_text(automaton, quoted.trim_matches('"')));
@@ -70,7 +70,7 @@ fn string(automaton: &AhoCorasick, quoted: &str, scratch: &mut Option<Heap>) -> 
     changed(scrub_text(automaton, heap.as_str(read)?))
 }
 
-/// What is left of a number, if there is a secret in it, however it is written.
+/// Returns the scrubbed text of a number, if it contains a secret, in any notation.
 fn number(automaton: &AhoCorasick, written: &str) -> Option<String> {
     if written.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         return if written.len() < SHORT { None } else { changed(scrub_text(automaton, written)) };

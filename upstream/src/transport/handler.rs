@@ -1,8 +1,8 @@
-//! What servers may ask of us: nothing but whether we are there. And who we say we are.
+//! Handler of a server's requests, which answers only pings, and our name in handshakes.
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 
-/// Our side of a connection. It offers no sampling, no roots and no forms to fill in.
+/// Our side of a connection. Offers no sampling, roots or elicitation.
 #[derive(Debug)]
 pub(crate) struct Handler;
 

@@ -1,8 +1,7 @@
-//! Messages of a server, sorted: answers go to whoever waits for them, what nobody needs goes nowhere.
+//! Dispatch of a server's messages: replies go to their waiting requests, and messages that nobody needs are dropped.
 //!
-//! The SDK starts a task for each message and logs what is in it, at `info`. So a server that floods us is
-//! stopped here, and what the SDK does not need it does not see: a server that knows a credential may put it
-//! anywhere.
+//! The SDK starts a task for each message and logs its content at `info`. So floods are stopped here, and the
+//! SDK sees only what it needs: a server that knows a credential may put it anywhere.
 
 use super::inflow::Inflow;
 use super::ticket::{Waiter, Waiting};
@@ -16,43 +15,43 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::Arc;
 
-/// The notifications that mean something to us.
+/// Notifications that this client acts on.
 const HEARD: [&str; 2] = ["notifications/cancelled", "notifications/subscriptions/acknowledged"];
 
-/// The notification that is counted here and goes no further: the SDK would start a task for each.
+/// Notification that is only counted here: the SDK would start a task for each.
 const CHANGED: &str = "notifications/tools/list_changed";
 
-/// Which subscription a message belongs to.
+/// Name of the `_meta` field with the subscription a message belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// How much of a server's words goes into a message, in characters.
+/// Maximum length of a server's text in a message, in characters.
 const MAX_WORDS: usize = 500;
 
-/// The longest text that is no answer to a call and is read as data, in bytes. Instructions of a server are the longest
-/// of it.
+/// Maximum size of messages other than replies to calls that are parsed into data, in bytes. The longest are
+/// servers' instructions.
 const MAX_SMALL: usize = 256 << 10;
 
-/// What a server has sent, sorted.
+/// Dispatched messages of a server.
 #[derive(Default)]
 pub(crate) struct Sorted {
-    /// What is for the SDK.
+    /// Messages for the SDK.
     pub(crate) messages: Vec<ServerJsonRpcMessage>,
-    /// How many messages were no answer that somebody waits for.
+    /// Number of messages other than replies to waiting requests.
     pub(crate) unasked: usize,
 }
 
-/// Sorts messages as they are read. They stay text: as data each takes many times its bytes.
+/// Dispatches messages while reading them. They stay text: as data, each takes many times its size.
 pub(crate) struct Sorter<'w> {
     pub(crate) waiting: &'w Waiting,
     pub(crate) inflow: &'w Arc<Inflow>,
-    /// What an answer in this text took on the wire, if it has not been counted already.
+    /// Wire size of a reply in this text, in bytes; 0 if already counted.
     pub(crate) wire_bytes: u64,
-    /// The only request whose answer may be here; None for any.
+    /// The only request whose reply may be here; None for any.
     pub(crate) only: Option<&'w RequestId>,
 }
 
 impl Sorter<'_> {
-    /// Sorts one message, or each of a batch. What is no JSON is told, unless something before it could be used.
+    /// Dispatches one message or a batch. Invalid JSON is an error unless something before it was usable.
     pub(crate) fn sort(&self, text: &[u8]) -> Result<Sorted, serde_json::Error> {
         let mut sorting = Sorting { sorter: self, sorted: Sorted::default(), is_changed: false };
         let mut reader = serde_json::Deserializer::from_slice(text);
@@ -72,18 +71,18 @@ impl Sorter<'_> {
     }
 }
 
-/// Messages of one text on their way.
+/// State of dispatching the messages of one text.
 struct Sorting<'s, 'w> {
     sorter: &'s Sorter<'w>,
     sorted: Sorted,
-    /// However often it is said at one time.
+    /// True if the tools changed; counted once, however often the text says so.
     is_changed: bool,
 }
 
-/// Names of what a message may have, in the order of [`Message`].
+/// Names of a message's members, in the order of [`Message`].
 const MEMBERS: [&str; 5] = ["id", "method", "params", "result", "error"];
 
-/// A message, of which nothing is data yet.
+/// A message, with all parts still JSON text.
 #[derive(Default)]
 struct Message<'m> {
     id: Option<&'m RawValue>,
@@ -140,7 +139,7 @@ impl<'de> Visitor<'de> for &mut Sorting<'_, '_> {
     }
 }
 
-/// Some servers make strings of numbers.
+/// Compares ids; some servers turn numbers into strings.
 fn same(found: &Value, id: &RequestId) -> bool {
     match (found, id) {
         (Value::String(text), RequestId::Number(number)) => text.parse() == Ok(*number),
@@ -148,7 +147,7 @@ fn same(found: &Value, id: &RequestId) -> bool {
     }
 }
 
-/// What is no answer to a call, as data: none of it is long.
+/// Parses a message other than a reply to a call; None if it is too long.
 fn small(text: &RawValue) -> Option<Value> {
     (text.get().len() <= MAX_SMALL).then(|| serde_json::from_str(text.get()).ok())?
 }
@@ -202,19 +201,19 @@ fn sort_one(
     Some(failed(id, "failed"))
 }
 
-/// An answer as the SDK reads it.
+/// Builds a reply for the SDK.
 fn shown(id: &RequestId, result: &RawValue) -> Option<ServerJsonRpcMessage> {
     let result: Value = serde_json::from_str(result.get()).ok()?;
     serde_json::from_value(json!({"jsonrpc": "2.0", "id": id, "result": result})).ok()
 }
 
-/// A question, without its details: only whether we are there is ever answered.
+/// Builds a server's request without its details: only pings are ever answered.
 fn question(id: &RequestId, method: &str) -> Value {
     let method = if method == "ping" { method } else { "unknown" };
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}})
 }
 
-/// A notification, with what decides who hears it.
+/// Builds a notification with only the parameters that decide who receives it.
 fn notice(method: &str, params: Option<&RawValue>) -> Value {
     const NAMES: [&str; 2] = ["requestId", "notifications"];
     let [request, heard, meta] =
@@ -232,7 +231,7 @@ fn notice(method: &str, params: Option<&RawValue>) -> Value {
     json!({"jsonrpc": "2.0", "method": method, "params": kept})
 }
 
-/// What a server says of itself, without words of its own.
+/// Builds the reply to one of the SDK's own requests, such as the handshake, without the server's free text.
 fn greeting(message: &Message<'_>) -> Option<Value> {
     let mut plain = json!({"jsonrpc": "2.0", "id": small(message.id?)?});
     if let Some(error) = message.error {
@@ -256,12 +255,12 @@ fn greeting(message: &Message<'_>) -> Option<Value> {
     Some(plain)
 }
 
-/// Ends a request whose answer cannot be used.
+/// Builds an error reply for a request whose reply cannot be used.
 pub(crate) fn failed(id: RequestId, why: &'static str) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
 }
 
-/// An error of the protocol, in words.
+/// Formats a protocol error.
 fn words(error: &RawValue) -> String {
     let [message, code] = raw::members(error, ["message", "code"]);
     let message = message.and_then(raw::string);
@@ -272,7 +271,7 @@ fn words(error: &RawValue) -> String {
     }
 }
 
-/// A text that is not too long.
+/// Cuts a text to the maximum length.
 pub(crate) fn cut(text: &str) -> String {
     ptc_contract::data::cut(text, MAX_WORDS)
 }
@@ -363,7 +362,7 @@ mod tests {
         batch.extend((0..70_000).map(|_| json!({"method": "notifications/tools/list_changed"})));
         batch.push(json!({"jsonrpc": "2.0", "id": 3, "result": {"content": []}}));
         let sorted = sort(Value::Array(batch), 10, &waiting, &inflow);
-        // More than the questions of one second only where this takes longer.
+        // The limit of one second's requests can be exceeded only if this takes longer.
         assert!(sorted.messages.len() < 1_000, "{}", sorted.messages.len());
         assert_eq!(sorted.unasked, 140_000);
         assert!(ticket.take().result.is_some(), "the answer among them reaches its call");

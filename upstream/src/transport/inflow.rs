@@ -1,30 +1,29 @@
-//! What a server says without being asked: counted, coalesced and, where it is too much, read more slowly.
+//! Unsolicited messages of a server: counted, coalesced and, if there are too many, read more slowly.
 //!
-//! All servers share two threads, so what one of them sends must not decide how much work they have. Answers to
-//! calls are bounded by the limits of the calls. Everything else draws on a budget of the server, which outlives
-//! its connections; once it is spent, the server is not read for a while, and each time longer. TCP and pipes then
-//! make it wait.
+//! All servers share two threads, so no server may decide how much work they do. Replies to calls are bounded
+//! by the limits of the calls. Everything else draws on a budget of the server, which outlives its connections;
+//! once it is spent, reading from the server pauses, longer each time. TCP and pipes then make it wait.
 
 use crate::executor;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time over which the budget is counted.
+/// Length of one budget window.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Messages that nobody asked for, per window. Chatty servers send some hundreds of log lines for a call.
+/// Maximum number of unsolicited messages per window. Chatty servers send some hundreds of log lines per call.
 const MAX_MESSAGES: u64 = 5_000;
-/// Bytes that belong to no call, per window.
+/// Maximum number of bytes per window that belong to no call.
 const MAX_BYTES: u64 = 8 << 20;
-/// Questions of the server that are answered and notifications that the SDK is told of, per window: each costs a task,
-/// and a question a message back.
+/// Maximum number per window of server requests that are answered and notifications passed to the SDK: each
+/// costs a task, and each request also a reply.
 const MAX_QUESTIONS: u64 = 64;
-/// First and longest pause of reading once the budget is spent.
+/// First and longest pause in reading after the budget is spent.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
-/// First and longest time between two changes of the list of tools that are taken note of.
+/// First and longest interval between two noted changes of the list of tools.
 const CHANGE_WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 
-/// What one server has said without being asked.
+/// Budget and change counter of one server's unsolicited messages.
 #[derive(Debug)]
 pub(crate) struct Inflow {
     server: String,
@@ -48,7 +47,7 @@ impl Inflow {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes messages and bytes from the budget. Returns how long nothing more is to be read if it is spent.
+    /// Takes messages and bytes from the budget. If it is spent, returns how long to pause reading.
     pub(crate) fn spend(&self, messages: usize, bytes: u64) -> Option<Duration> {
         let (pause, is_first) = self.state().budget.spend(Instant::now(), messages as u64, bytes)?;
         if is_first {
@@ -67,13 +66,13 @@ impl Inflow {
         }
     }
 
-    /// Whether a question of the server is answered, or a notification handed on.
+    /// Returns whether to answer a server's request, or pass a notification on.
     pub(crate) fn admits(&self) -> bool {
         self.state().budget.take_question(Instant::now())
     }
 
-    /// The server says that its tools have changed. Many such messages in a short time are one change, noted after a
-    /// while: whoever then asks for the tools gets what they are by then.
+    /// Handles the server's message that its tools have changed. Many such messages in a short time count as
+    /// one change, noted with a delay: listing the tools then returns their latest state.
     pub(crate) fn tools_changed(self: &Arc<Self>) {
         let wait = match self.state().news.heard(Instant::now()) {
             Noted::Already => return,
@@ -88,25 +87,25 @@ impl Inflow {
         });
     }
 
-    /// Notes a change that we have seen ourselves.
+    /// Counts a change that this client has found itself.
     pub(crate) fn changed(&self) {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often the tools have changed.
+    /// Returns the number of changes of the tools.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 }
 
-/// What a server may send without being asked.
+/// Budget for a server's unsolicited messages.
 #[derive(Debug)]
 struct Budget {
     window_end: Instant,
     messages: u64,
     bytes: u64,
     questions: u64,
-    /// Nothing is read until then.
+    /// Time until which reading is paused.
     paused_until: Instant,
     next_pause: Duration,
     is_overspent: bool,
@@ -136,7 +135,7 @@ impl Budget {
         *self = Budget { paused_until, next_pause, ..Budget::new(now) };
     }
 
-    /// How long to pause if the budget is spent, and whether that is so for the first time in a while.
+    /// Counts messages and bytes. If the budget is spent, returns the pause, and whether it is the first in a while.
     fn spend(&mut self, now: Instant, messages: u64, bytes: u64) -> Option<(Duration, bool)> {
         self.roll_over(now);
         self.messages = self.messages.saturating_add(messages);
@@ -151,7 +150,7 @@ impl Budget {
         self.next_pause = (pause * 2).min(PAUSE.1);
         self.is_overspent = true;
         self.paused_until = now + pause;
-        // The next window begins with the next thing that is read.
+        // The next window begins when reading resumes.
         self.window_end = self.paused_until;
         Some((pause, pause == PAUSE.0))
     }
@@ -164,12 +163,12 @@ impl Budget {
     }
 }
 
-/// News about the list of tools.
+/// Throttle for changes of the list of tools.
 #[derive(Default, Debug)]
 struct News {
-    /// When news were taken note of last, and how long further ones wait.
+    /// Time of the last noted change, and the interval before the next one.
     last: Option<(Instant, Duration)>,
-    /// Whether some wait already.
+    /// True if a change is waiting to be noted.
     is_due: bool,
 }
 
@@ -199,7 +198,7 @@ impl News {
     fn told(&mut self, now: Instant) {
         self.is_due = false;
         let wait = match self.last {
-            // It has been quiet for as long again.
+            // The interval is reset after a quiet period twice as long.
             Some((last, wait)) if now < last + wait * 2 => (wait * 2).min(CHANGE_WAIT.1),
             _ => CHANGE_WAIT.0,
         };
@@ -243,7 +242,7 @@ mod tests {
         let start = Instant::now();
         let mut news = News::default();
         let (mut noted, mut due) = (0, None);
-        // A message every millisecond for ten minutes.
+        // One message per millisecond for ten minutes.
         for millis in 0..600_000 {
             let now = start + Duration::from_millis(millis);
             if due.is_some_and(|at| at <= now) {

@@ -1,16 +1,16 @@
-//! A list of tools that arrives in pages, from a server that may be wrong about any of them.
+//! Collects a list of tools that arrives in pages, any of which may be wrong.
 
 use crate::client::Tool;
 use crate::fault::{Fault, Reason};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// No list is followed further.
+/// Maximum number of pages that are followed.
 const MAX_PAGES: usize = 50;
-/// Nor has more tools.
+/// Maximum number of tools in a list.
 const MAX_TOOLS: usize = 5000;
 
-/// What there is of a list so far.
+/// The part of a list received so far.
 pub(crate) struct Listing<'n> {
     server: &'n str,
     pages: usize,
@@ -24,7 +24,8 @@ impl<'n> Listing<'n> {
         Listing { server, pages: 0, tools: Vec::new(), names: HashSet::new(), cursors: HashSet::new() }
     }
 
-    /// Takes a page and says where the next one is. `usable` are the names the SDK can call, if it read them.
+    /// Adds a page and returns the cursor of the next one. `usable` holds the names the SDK can call, if it
+    /// parsed them.
     pub(crate) fn page(
         &mut self,
         page: Value,
@@ -132,7 +133,7 @@ mod tests {
                 listing.page(json!({"tools": tools, "nextCursor": pages.to_string()}), None).expect("a page");
         }
         assert_eq!((pages, listing.tools().len()), (MAX_PAGES, 500));
-        // The same page again and again.
+        // The server sends one page again and again.
         let mut listing = Listing::new("fs");
         let page = json!({"tools": [{"name": "a"}], "nextCursor": "x"});
         assert_eq!(listing.page(page.clone(), None), Ok(Some("x".to_string())));

@@ -1,8 +1,8 @@
 //! Servers that speak MCP over Streamable HTTP.
 //!
-//! The SDK keeps the session: it greets, numbers, resumes streams, and starts a new session once when the
-//! old one has expired. Requests and bodies are ours: what is sent with them, how many bytes may come
-//! back, and what a status means.
+//! The SDK keeps the session: it performs the handshake, numbers requests, resumes streams, and starts a new
+//! session once when the old one has expired. Our code handles requests and bodies: headers, size limits, and
+//! the meaning of a status.
 //!
 //! ```
 //! use ptc_upstream::config::HttpSettings;
@@ -44,13 +44,13 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use std::sync::Arc;
 
-/// A server that is greeted when it is first needed, for any thread and executor.
+/// Creates a client that connects on first use, for any thread and executor.
 pub fn connect(name: &str, settings: HttpSettings, headers: Headers) -> Arc<dyn Client> {
     Arc::new(Standalone { name: name.to_string(), client: client(name, settings, headers) })
 }
 
-/// The same for whoever is on the executor. Nothing of a server is logged here; what goes into faults is scrubbed by
-/// whoever lets them out.
+/// Creates a client for callers on the executor. It logs nothing from the server; code that passes its faults
+/// on must scrub them.
 pub(crate) fn client(name: &str, settings: HttpSettings, headers: Headers) -> Arc<dyn Client> {
     let bounds = Bounds {
         handshake_timeout: settings.handshake_timeout,
@@ -63,12 +63,12 @@ pub(crate) fn client(name: &str, settings: HttpSettings, headers: Headers) -> Ar
     Arc::new(Supervisor::new(name, bounds, Http { settings, headers, client }))
 }
 
-/// How often a redirect to another place of the same server is followed.
+/// Maximum number of redirects followed within one server.
 const MAX_REDIRECTS: usize = 5;
 
-/// Where requests may be sent on to.
+/// Builds the policy for redirects.
 fn redirects(headers: &Headers) -> Policy {
-    // A redirect would carry credentials to whoever is named in it; and only these two keep the request.
+    // A redirect would carry credentials to another address; and only these two statuses keep method and body.
     let may_redirect = headers.names().next().is_none();
     Policy::custom(move |attempt: Attempt<'_>| {
         let from = attempt.previous().last().map(|url| url.origin());
@@ -94,7 +94,7 @@ impl Connector for Http {
     fn connect(&self, era: Option<Era>, inflow: Arc<Inflow>) -> BoxFuture<'_, Result<Session, Fault>> {
         async move {
             match self.attempt(era, inflow.clone()).await {
-                // Whoever trips over the modern greeting may know the older one.
+                // A server that fails on the modern handshake may know the older one.
                 Err(fault) if era.is_none() && stumbled(&fault) => {
                     self.attempt(Some(Era::Legacy), inflow).await
                 }
@@ -121,7 +121,7 @@ impl Http {
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.settings.url.as_str());
         config.allow_stateless = true;
         config.reinit_on_expired_session = true;
-        // One more for lists.
+        // One more than the calls, for listing tools.
         config.max_concurrent_requests = self.settings.max_concurrency.saturating_add(1);
         config.max_sse_event_size = usize::try_from(self.settings.max_response_bytes).unwrap_or(usize::MAX);
         let transport = StreamableHttpClientTransport::with_client(poster, config);

@@ -1,15 +1,14 @@
-//! Servers that are children of ours and speak MCP over their pipes, one message per line.
+//! Servers that run as child processes and speak MCP over their pipes, one message per line.
 //!
-//! What is promised: a child is started without a shell, in a process group of its own, with a clean
-//! environment. It is ended by closing its input, then by SIGTERM to its group, then by SIGKILL; what is
-//! left of its group when it ends by itself is killed too. Nobody becomes a zombie, since every child is
-//! waited for. If this process ends without stopping it (killed by `-9`, say), its input is closed by the
-//! kernel, and on Linux the kernel kills it as well. What such a child started in turn learns of the end
-//! only by its own pipes.
+//! Guarantees: a child is started without a shell, in its own process group, with a clean environment. It is
+//! stopped by closing its input, then by SIGTERM to its group, then by SIGKILL; if it exits by itself, the rest
+//! of its group is killed too. There are no zombies, because every child is waited for. If this process dies
+//! without stopping the child (killed by `-9`, for example), the kernel closes the child's input, and on Linux
+//! also kills it. Processes started by such a child notice only through their own pipes.
 //!
-//! A child that crashes is started again by the first call after a rest of 250 ms, which doubles with each
-//! crash up to 30 s and is back at 250 ms after a minute of work. After five crashes in a minute it stays
-//! away. Until then calls fail at once and say that it is in its recovery window.
+//! A crashed child is restarted by the first call after a delay of 250 ms, which doubles with each crash up to
+//! 30 s and is back at 250 ms after a minute of work. After five crashes in a minute it is not restarted for
+//! some minutes. Until a restart, calls fail at once and say that the server is in its recovery window.
 //!
 //! ```
 //! use ptc_upstream::config::StdioSettings;
@@ -47,12 +46,12 @@ use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// A server that is started when it is first needed, for any thread and executor.
+/// Creates a client that starts the server on first use, for any thread and executor.
 pub fn connect(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> Arc<dyn Client> {
     Arc::new(Standalone { name: name.to_string(), client: client(name, settings, redactor) })
 }
 
-/// The same for whoever is on the executor.
+/// Creates a client for callers on the executor.
 pub(crate) fn client(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> Arc<dyn Client> {
     let bounds = Bounds {
         handshake_timeout: settings.handshake_timeout,
@@ -69,7 +68,7 @@ struct Stdio {
     name: String,
     settings: StdioSettings,
     redactor: Arc<Redactor>,
-    /// Is set when the child that was started last is gone.
+    /// Cancelled when the child that was started last is gone.
     last: Mutex<Option<CancellationToken>>,
 }
 
@@ -78,8 +77,8 @@ impl Connector for Stdio {
         async move {
             match self.attempt(era, inflow.clone()).await {
                 Ok(session) => Ok(session),
-                // Some older servers end when they hear a question before `initialize`. Others cannot be
-                // understood; a new child shows which.
+                // Some older servers exit on a request before `initialize`. Others are just broken; a new child
+                // shows which.
                 Err((_, Failed::Greeting)) if era.is_none() => {
                     self.attempt(Some(Era::Legacy), inflow).await.map_err(|(fault, _)| fault)
                 }
@@ -103,14 +102,14 @@ impl Connector for Stdio {
 enum Failed {
     Spawning,
     Greeting,
-    /// Both greetings.
+    /// Both handshakes failed.
     Twice,
 }
 
 impl Stdio {
     async fn attempt(&self, era: Option<Era>, inflow: Arc<Inflow>) -> Result<Session, (Fault, Failed)> {
         let life = Life::default();
-        // If the greeting is given up, so is the child.
+        // If the handshake is abandoned, so is the child.
         let guard = life.stop.clone().drop_guard();
         let unavailable = |why: String| Fault::new(Reason::UpstreamUnavailable, why);
         let pipes = child::start(&self.name, &self.settings, self.redactor.clone(), &life)

@@ -1,5 +1,4 @@
-//! Web services that an OpenAPI document describes: the operations that were asked for are tools. Only reading, only
-//! JSON.
+//! Web services described by an OpenAPI document: the selected operations become tools. Only reads, only JSON.
 
 mod compile;
 mod refs;
@@ -22,15 +21,15 @@ use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A service whose document is read when its tools are first asked for, for any thread and executor.
+/// Creates a client that reads the document on first use, for any thread and executor.
 pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
     Arc::new(Standalone { name: name.to_string(), client: client(name, settings, headers) })
 }
 
-/// The same for whoever is on the executor.
+/// Creates a client for callers on the executor.
 pub(crate) fn client(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
     let seats = Seats::new(settings.max_concurrency);
-    // A redirect would carry credentials to whoever is named in it.
+    // A redirect would carry credentials to another address.
     let no_redirects = reqwest::redirect::Policy::none();
     let http = web::client(settings.connect_timeout, settings.ca_file.as_deref(), no_redirects);
     let name = name.to_string();
@@ -48,7 +47,7 @@ struct Inner {
     operations: Mutex<Option<Arc<Operations>>>,
 }
 
-/// By the name of the tool.
+/// Operations by the name of their tool.
 type Operations = BTreeMap<String, Operation>;
 
 impl Client for OpenApi {
@@ -100,7 +99,7 @@ impl Inner {
         self.http.as_ref().map_err(|problem| self.fault(Reason::UpstreamUnavailable, problem))
     }
 
-    /// The document, of which no more is read than is allowed.
+    /// Reads the document, up to its maximum size.
     async fn document(&self) -> Result<Value, Fault> {
         let most = self.settings.schema_max_bytes;
         let too_large =
@@ -113,7 +112,7 @@ impl Inner {
                         &format!("has the document {}: {problem}", path.display()),
                     )
                 };
-                // Counted while it is read: devices have no length.
+                // Limited while reading: devices have no length.
                 let mut bytes = Vec::new();
                 let file = std::fs::File::open(path).map_err(read)?;
                 file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(read)?;
@@ -123,7 +122,7 @@ impl Inner {
                 bytes
             }
             Schema::Url(url) => {
-                // No more time than a call has.
+                // Fetching may take as long as a call.
                 let within = self.settings.request_timeout.max(Duration::from_millis(1));
                 let request = self.http()?.get(url.clone()).timeout(within);
                 let response = self

@@ -1,41 +1,41 @@
-//! When a child that crashed may be started again. Pure: the time is an argument.
+//! Rules for restarting a crashed child. Pure: the time is an argument.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The first wait; each further one is twice as long.
+/// First delay before a restart; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
-/// No wait is longer, before chance is added.
+/// Longest delay, before jitter is added.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// How much of a wait is left to chance, so that children that crashed together do not come back together.
+/// Share of a delay that is random, so that children that crashed together do not restart together.
 const JITTER: f64 = 0.2;
-/// So many crashes …
+/// Number of crashes within [`WINDOW`] after which a child has failed.
 const MAX_CRASHES: usize = 5;
-/// … within this time, and it has failed …
+/// Time over which crashes are counted.
 const WINDOW: Duration = Duration::from_secs(60);
-/// … for this long. Then it is tried once more, so that a host that runs for weeks gets over a bad hour.
+/// Time before a failed child is tried again, so that a host that runs for weeks recovers from a bad hour.
 const FAILED: Duration = Duration::from_secs(5 * 60);
-/// Who has worked for this long starts over with the shortest wait.
+/// Working time after which the delays start over.
 const GOOD_TIME: Duration = Duration::from_secs(60);
 
-/// The crashes of one child.
+/// Crashes of one child.
 #[derive(Default, Debug)]
 pub(crate) struct Recovery {
     in_a_row: u32,
     recent: VecDeque<Instant>,
 }
 
-/// What to do after a crash.
+/// Decision after a crash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// Start it again, not before this time.
+    /// Restart the child, not before this time.
     RestUntil(Instant),
-    /// It has failed. Leave it alone until this time.
+    /// The child has failed; do not restart it until this time.
     LeaveUntil(Instant),
 }
 
 impl Recovery {
-    /// It crashed now, after having worked for some time, if it ever did. `chance` is between 0 and 1.
+    /// Records a crash now, after `worked` if the child ever worked. `chance` is between 0 and 1.
     pub(crate) fn crashed(&mut self, now: Instant, worked: Option<Duration>, chance: f64) -> Verdict {
         if worked.is_some_and(|time| time >= GOOD_TIME) {
             self.in_a_row = 0;
@@ -56,7 +56,7 @@ impl Recovery {
 mod tests {
     use super::*;
 
-    /// The wait after a crash, without chance.
+    /// Returns the delay after a crash, without jitter.
     fn wait(recovery: &mut Recovery, now: Instant, worked: Option<Duration>) -> Option<Duration> {
         match recovery.crashed(now, worked, 0.5) {
             Verdict::RestUntil(until) => Some(until - now),
@@ -80,7 +80,7 @@ mod tests {
     fn what_failed_is_tried_again_after_a_while() {
         let (mut recovery, now) = (Recovery::default(), Instant::now());
         while wait(&mut recovery, now, None).is_some() {}
-        // Still broken: it rests, longer than at first.
+        // Still broken: it is restarted after a longer delay than at first.
         assert_eq!(wait(&mut recovery, now + FAILED, None), Some(FIRST_WAIT * 16));
     }
 

@@ -1,12 +1,12 @@
-//! Finds out which request a message answers without keeping the message: for answers that are too long
-//! to be kept, or no JSON past some point.
+//! Finds the request that a message answers without keeping the message: for replies that are too long to keep,
+//! or not JSON past some point.
 
 use rmcp::model::RequestId;
 
-/// More than this no id of ours has.
+/// Maximum length of an id; ours are shorter.
 const MAX_ID: usize = 64;
 
-/// Reads a message byte by byte and remembers its top-level `id`.
+/// Reads a message byte by byte and keeps its top-level `id`.
 #[derive(Default, Debug)]
 pub(crate) struct Scan {
     depth: u64,
@@ -26,7 +26,7 @@ impl Scan {
         }
     }
 
-    /// The request it answers, if it is an answer.
+    /// Returns the request it answers, if it is a reply.
     pub(crate) fn id(&self) -> Option<RequestId> {
         if self.is_request { None } else { self.id.clone() }
     }

@@ -1,4 +1,4 @@
-//! One connection to a server that has been greeted: what is asked over it, and how it ends.
+//! One connection to a server after the handshake: its requests, and its end.
 
 use super::handler::Handler;
 use super::inbound;
@@ -22,31 +22,31 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How a server wants to be greeted. Found out once, then remembered.
+/// Kind of handshake a server needs, found out once and then remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Era {
-    /// `server/discover`, and what it needs to know with each request: 2026-07-28.
+    /// Revision 2026-07-28: `server/discover`, and client information with each request.
     Modern,
-    /// `initialize`: 2025-11-25 and before.
+    /// Revision 2025-11-25 and before: `initialize`.
     Legacy,
 }
 
-/// What a connection and its transport have in common.
+/// State shared by a connection and its transport.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Life {
-    /// Whoever wants it to end says so here.
+    /// Cancelled to end the connection.
     pub(crate) stop: CancellationToken,
-    /// The SDK has let go of the transport.
+    /// Cancelled when the SDK has released the transport.
     pub(crate) released: CancellationToken,
-    /// It can answer no more calls.
+    /// Cancelled when the connection can answer no more calls.
     pub(crate) dead: CancellationToken,
-    /// All that belonged to it is gone.
+    /// Cancelled when everything that belongs to the connection is gone.
     pub(crate) ended: CancellationToken,
-    /// Why it ended, in words.
+    /// Reason why the connection ended.
     pub(crate) obituary: Arc<OnceLock<String>>,
 }
 
-/// A connection.
+/// A connection after the handshake.
 #[derive(Debug)]
 pub(crate) struct Session {
     peer: Peer<RoleClient>,
@@ -54,13 +54,13 @@ pub(crate) struct Session {
     pub(crate) life: Life,
 }
 
-/// What is said where nobody knows more.
+/// Reason for an end of which nothing else is known.
 const GONE: &str = "its connection has ended";
-/// How long the words about an end are waited for.
+/// Time limit for waiting for the reason of an end.
 const LAST_WORDS: Duration = Duration::from_millis(750);
 
 impl Session {
-    /// Greets the server behind a transport.
+    /// Performs the handshake with the server behind a transport.
     pub(crate) async fn open<T: Transport<RoleClient> + 'static>(
         transport: T,
         era: Option<Era>,
@@ -94,7 +94,7 @@ impl Session {
         Ok(Session { peer, era, life }.served_by(service))
     }
 
-    /// Says when the SDK's loop is over: without it there are no answers.
+    /// Cancels `released` when the SDK's loop ends: without the loop there are no replies.
     fn served_by<S>(self, service: rmcp::service::RunningService<RoleClient, S>) -> Session
     where
         S: rmcp::service::Service<RoleClient>,
@@ -107,12 +107,12 @@ impl Session {
         self
     }
 
-    /// Whether it can still be asked.
+    /// Returns whether requests can no longer be sent.
     pub(crate) fn is_dead(&self) -> bool {
         self.life.dead.is_cancelled() || self.peer.is_transport_closed()
     }
 
-    /// Ends it and waits until all of it is gone.
+    /// Ends the connection and waits until everything that belongs to it is gone.
     pub(crate) async fn close(&self) {
         self.life.stop.cancel();
         self.life.ended.cancelled().await;
@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    /// Its tools, all pages of them.
+    /// Lists its tools, all pages.
     pub(crate) async fn tools(&self, name: &str, max_bytes: u64) -> Result<Vec<Tool>, Fault> {
         let mut listing = listing::Listing::new(name);
         let mut cursor = None;
@@ -154,7 +154,7 @@ impl Session {
             let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
             let asked = self.ask(request, RequestMetaObject::new(), &ticket).await;
-            // The SDK leaves out tools whose arguments cannot be sent as their headers demand.
+            // The SDK leaves out tools whose arguments cannot be sent in the headers they require.
             let usable = match &asked {
                 Ok(ServerResult::ListToolsResult(list)) => {
                     Some(list.tools.iter().map(|tool| tool.name.to_string()).collect())
@@ -175,12 +175,12 @@ impl Session {
         }
     }
 
-    /// A server may say from the start that it has no tools, and then need not know how to list them.
+    /// Returns whether the server has declared that it has no tools; it then need not know how to list them.
     fn has_no_tools(&self) -> bool {
         self.peer.peer_info().is_some_and(|info| info.capabilities.tools.is_none())
     }
 
-    /// Sends a request and waits. Whoever stops waiting takes it back: the server is told.
+    /// Sends a request and waits for the reply. If the caller stops waiting, the request is cancelled at the server.
     async fn ask(
         &self,
         mut request: ClientRequest,
@@ -215,7 +215,7 @@ impl Session {
         }
     }
 
-    /// The connection is gone; why is often known a moment later, if it is not yet.
+    /// Builds the fault for a lost connection; the reason is often known only a moment later.
     async fn lost(&self, ticket: &Ticket, otherwise: &str) -> Fault {
         if !ticket.is_settled() {
             let _ = tokio::time::timeout(LAST_WORDS, self.life.dead.cancelled()).await;
@@ -231,7 +231,7 @@ impl Drop for Session {
     }
 }
 
-/// A request that is taken back if it is dropped unanswered.
+/// A request that is cancelled if dropped unanswered.
 struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
 impl Drop for PendingRequest {
@@ -244,7 +244,7 @@ impl Drop for PendingRequest {
     }
 }
 
-/// The answer, if one came; else why not. What was seen on the wire says more than what the SDK makes of it.
+/// Returns the reply, or why there is none. The reply as seen on the wire is more precise than the SDK's.
 fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result<Box<RawValue>, Fault> {
     if let Some(result) = received.result.take() {
         return Ok(result);
@@ -252,7 +252,7 @@ fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result
     if let Some(fault) = received.fault.take() {
         return Err(fault);
     }
-    // An answer that came another way than it was asked for, such as by a stream that was taken up again.
+    // A reply that arrived another way than requested, such as on a resumed stream.
     serde_json::value::to_raw_value(&asked?).map_err(|error| unreadable(&error))
 }
 
@@ -266,14 +266,14 @@ fn with_facts(mut fault: Fault, received: &WireAnswer) -> Fault {
     fault
 }
 
-/// Why a greeting failed.
+/// Reason why a handshake failed.
 #[derive(Debug)]
 pub(crate) struct Misgreeting {
-    /// The connection was lost, rather than something wrong said.
+    /// True if the connection was lost, false if the server said something wrong.
     pub(crate) lost: bool,
-    /// The older greeting failed too.
+    /// True if the older handshake failed too.
     pub(crate) both: bool,
-    /// In words.
+    /// Description of the failure.
     pub(crate) why: String,
 }
 
@@ -286,7 +286,7 @@ impl Misgreeting {
             error,
             ClientInitializeError::ConnectionClosed(_)
                 | ClientInitializeError::TransportError { .. }
-                // Whoever watches the connection does that when it ends.
+                // The task that watches the connection cancels the handshake when the connection ends.
                 | ClientInitializeError::Cancelled
         );
         Misgreeting {
@@ -297,7 +297,8 @@ impl Misgreeting {
     }
 }
 
-/// Modern servers tell of changes only those who ask. What they tell is taken off the wire, by [`inbound::sort`].
+/// Subscribes to changes: modern servers report them only to subscribers. [`inbound::Sorter::sort`] takes the reports
+/// off the wire.
 async fn hear_of_changes(peer: Peer<RoleClient>, dead: CancellationToken) {
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let hear = async {

@@ -1,5 +1,5 @@
-//! Starts a server when it is needed, shares its connection among calls, notices when it is lost, and
-//! starts it again when that makes sense. What is behind the connection is the connector's business.
+//! Starts a server when needed, shares its connection among calls, notices when it is lost, and restarts the
+//! server when that makes sense. The transport is the connector's business.
 
 use super::inflow::Inflow;
 use super::recovery::{Recovery, Verdict};
@@ -15,26 +15,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// Makes connections.
+/// Factory of connections.
 pub(crate) trait Connector: Send + Sync + 'static {
-    /// A new one. `inflow` is told what the server says without being asked.
+    /// Opens a new connection. `inflow` counts the server's unsolicited messages.
     fn connect(&self, era: Option<Era>, inflow: Arc<Inflow>) -> BoxFuture<'_, Result<Session, Fault>>;
 
-    /// Waits until nothing is left of an attempt that was given up.
+    /// Waits until nothing is left of an abandoned attempt.
     fn gone(&self) -> BoxFuture<'_, ()> {
         futures_util::future::ready(()).boxed()
     }
 }
 
-/// What a server may take.
+/// Limits for a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) handshake_timeout: Duration,
-    /// For an answer, besides the deadline of the call.
+    /// Time limit for a reply, in addition to the deadline of the call.
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) max_response_bytes: u64,
     pub(crate) max_concurrency: usize,
-    /// Whether a lost connection is a crash, after which the server rests.
+    /// True if a lost connection counts as a crash, with a delay before the restart.
     pub(crate) crashes: bool,
 }
 
@@ -57,9 +57,9 @@ struct State {
     phase: Phase,
     era: Option<Era>,
     recovery: Recovery,
-    /// The names of the tools as they were last given out.
+    /// Names of the tools as last returned to callers.
     listed: Option<HashSet<String>>,
-    /// Those of them that were missing after the last start.
+    /// Names from `listed` that were missing after the last start.
     gone: HashSet<String>,
 }
 
@@ -158,7 +158,7 @@ impl Client for Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // A session that nobody has any more ends by itself.
+        // A session ends by itself when it is dropped.
         self.0.stopped.cancel();
         self.0.state().phase = Phase::Stopped;
     }
@@ -186,7 +186,7 @@ impl Inner {
         session.call(request, max_bytes).await.map_err(|fault| self.named(fault))
     }
 
-    /// Which server it was is the first thing to know.
+    /// Puts the server's name in front of a fault's message.
     fn named(&self, mut fault: Fault) -> Fault {
         fault.message = format!("upstream '{}': {}", self.name, fault.message);
         fault
@@ -207,7 +207,7 @@ impl Inner {
         }
     }
 
-    /// The connection, made now if need be.
+    /// Returns the connection, opening it if needed.
     async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Fault> {
         let start = {
             let mut state = self.state();
@@ -241,7 +241,7 @@ impl Inner {
         start.await
     }
 
-    /// One start. It goes on when the call that wanted it does not.
+    /// Starts the server; continues even if the call that needed it is abandoned.
     async fn start(self: Arc<Self>) -> Result<Arc<Session>, Fault> {
         let (era, listed) = {
             let state = self.state();
@@ -249,7 +249,7 @@ impl Inner {
         };
         let greet = async {
             let session = self.connector.connect(era, self.inflow.clone()).await?;
-            // A server that comes back may be another one.
+            // A restarted server may have other tools.
             let gone = match listed {
                 None => HashSet::new(),
                 Some(listed) => self.compare(&session, listed).await?,
@@ -298,7 +298,7 @@ impl Inner {
         }
     }
 
-    /// Which of the tools that were given out are missing now.
+    /// Returns the previously listed tools that are missing now.
     async fn compare(&self, session: &Session, listed: HashSet<String>) -> Result<HashSet<String>, Fault> {
         let now = session.tools(&self.name, self.bounds.max_response_bytes).await?;
         let now: HashSet<String> = now.into_iter().map(|tool| tool.name).collect();
@@ -311,7 +311,7 @@ impl Inner {
         Ok(listed.difference(&now).cloned().collect())
     }
 
-    /// The connection is gone.
+    /// Handles the loss of a connection.
     fn lost(&self, state: &mut State, session: &Arc<Session>) {
         let since = match &state.phase {
             Phase::Ready { session: ready, since } if Arc::ptr_eq(ready, session) => *since,

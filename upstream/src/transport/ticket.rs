@@ -1,8 +1,8 @@
-//! What a call and the wire tell each other past the SDK.
+//! Data passed between a call and the wire, bypassing the SDK.
 //!
-//! The SDK reads answers into its own types and knows errors of the protocol only. A ticket travels with a
-//! request, in a field that is never sent; whoever reads the wire puts the answer into it as it came, or
-//! why there is none, and how many bytes that took.
+//! The SDK parses replies into its own types and knows only protocol errors. A ticket travels with a request,
+//! in a field that is never sent; the code that reads the wire puts the raw reply into it, or the fault, and
+//! the number of bytes received.
 
 use crate::fault::{Fault, Reason};
 use rmcp::model::RequestId;
@@ -10,18 +10,17 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// One request that is on its way.
+/// One request in flight.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    /// How many bytes its answer may have.
+    /// Maximum size of its reply, in bytes.
     pub(crate) max_bytes: u64,
-    /// Whether the SDK is to see the answer too: it learns from lists of tools which arguments are sent as
-    /// headers.
+    /// True if the SDK must see the reply too: from lists of tools it learns which arguments are sent as headers.
     pub(crate) shown: bool,
     received: Mutex<WireAnswer>,
 }
 
-/// What has come for a request.
+/// Data received for a request.
 #[derive(Default, Debug)]
 pub(crate) struct WireAnswer {
     pub(crate) result: Option<Box<RawValue>>,
@@ -39,12 +38,12 @@ impl Ticket {
         change(&mut self.received.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The answer.
+    /// Sets the reply.
     pub(crate) fn answer(&self, result: Box<RawValue>) {
         self.update(|received| received.result = Some(result));
     }
 
-    /// Why there is none. The first reason is the one that counts.
+    /// Sets the fault. Only the first one counts.
     pub(crate) fn fail(&self, reason: Reason, message: impl Into<String>) {
         let message = message.into();
         self.update(|received| {
@@ -52,7 +51,7 @@ impl Ticket {
         });
     }
 
-    /// Forgets a failure: the request is sent once more.
+    /// Clears the fault, because the request is sent once more.
     #[cfg(feature = "http")]
     pub(crate) fn again(&self) {
         self.update(|received| received.fault = None);
@@ -67,18 +66,18 @@ impl Ticket {
         self.update(|received| received.http_status = Some(status));
     }
 
-    /// Whether there is an answer, or a reason why there is none.
+    /// Returns whether there is a reply or a fault.
     pub(crate) fn is_settled(&self) -> bool {
         let received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         received.result.is_some() || received.fault.is_some()
     }
 
-    /// What has come by now.
+    /// Takes the data received so far.
     pub(crate) fn take(&self) -> WireAnswer {
         std::mem::take(&mut *self.received.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says that the answer is too long.
+    /// Sets the fault of a reply that is too long.
     pub(crate) fn too_large(&self) {
         let max = self.max_bytes;
         self.fail(
@@ -88,19 +87,19 @@ impl Ticket {
     }
 }
 
-/// The requests nobody has answered yet. Answers to others are late, or made up, and are skipped.
+/// Requests without a reply so far. Replies to other ids are late or made up, and are skipped.
 #[derive(Default, Debug)]
 pub(crate) struct Waiting(Mutex<HashMap<RequestId, Option<Weak<Ticket>>>>);
 
-/// Who waits for an answer.
+/// Receiver of a reply.
 pub(crate) enum Waiter {
     /// The SDK itself.
     Sdk,
-    /// A call of ours.
+    /// One of our calls.
     Call(Arc<Ticket>),
 }
 
-/// When to look for calls that were given up without a word.
+/// Number of requests from which abandoned calls are removed.
 const SWEEP: usize = 256;
 
 impl Waiting {
@@ -112,7 +111,7 @@ impl Waiting {
         waiting.insert(id, ticket.map(Arc::downgrade));
     }
 
-    /// Whoever waits for this id waits no longer. Some servers make strings of numbers.
+    /// Removes and returns the waiter for an id. Some servers turn numbers into strings.
     pub(crate) fn take(&self, id: &RequestId) -> Option<Waiter> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = match waiting.remove(id) {
@@ -128,7 +127,7 @@ impl Waiting {
         }
     }
 
-    /// Whether somebody waits for it.
+    /// Returns whether a reply to this id is expected.
     #[cfg(feature = "http")]
     pub(crate) fn expects(&self, id: &RequestId) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id)

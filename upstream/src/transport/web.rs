@@ -1,17 +1,21 @@
-//! What both transports over HTTP have in common: connections.
+//! HTTP clients for both transports over HTTP.
 
+use ptc_runtime::files::read_at_most;
 use reqwest::redirect::Policy;
 use std::path::Path;
 use std::time::Duration;
 
-/// The connections to one server. No proxy that nobody named, no cookies; TLS as the system trusts it, and `ca_file`.
+/// Bytes of a file of certificates; those of all public authorities have a quarter of a megabyte.
+const MAX_CA_FILE: u64 = 16 << 20;
+
+/// Creates the HTTP client for one server: without proxies and cookies; trusts the system's certificates and `ca_file`.
 pub(super) fn client(
     connect_timeout: Duration,
     ca_file: Option<&Path>,
     redirects: Policy,
 ) -> Result<reqwest::Client, String> {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Fails only if another thread was faster, which is as good.
+        // Fails only if another thread was faster, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
     let mut builder = reqwest::Client::builder()
@@ -20,7 +24,8 @@ pub(super) fn client(
         .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
         .no_proxy();
     if let Some(file) = ca_file {
-        let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
+        let bundle = read_at_most(file, MAX_CA_FILE)
+            .map_err(|error| format!("ca_file {}: {error}", file.display()))?;
         let roots = reqwest::Certificate::from_pem_bundle(&bundle).unwrap_or_default();
         if roots.is_empty() {
             return Err(format!("ca_file {} holds no certificates in PEM form", file.display()));

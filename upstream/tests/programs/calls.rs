@@ -1,4 +1,4 @@
-//! `tool/call`: shapes of calls, tagged results, faults of the world and of the program, budgets.
+//! `tool/call`: notations of calls, tagged results, failures of servers and mistakes of programs, budgets.
 
 use super::fake::*;
 use ptc_upstream::{CallLimits, Fault, Health, Options, ProgramOptions, Reason};
@@ -18,7 +18,7 @@ fn a_call_gives_a_tagged_value() {
         world.value(r#"(tool/call {:server "fs" :tool "read_text_file" :args {:path "a"}})"#),
         r#"{:ok true :value "contents of a" :value_kind :text}"#
     );
-    // Keywords find what strings name.
+    // Keywords work as keys in place of strings.
     assert_eq!(
         world.value(r#"(-> (tool/call {:server "store" :tool "get" :args {:id 7}}) :value :name)"#),
         r#""item 7""#
@@ -42,7 +42,7 @@ fn calls_are_spelled_in_several_ways() {
     }
 }
 
-/// Comparing a long name with those there are would take as much memory as both are long.
+/// Comparing a long name with the known ones would take memory in proportion to both lengths.
 #[test]
 fn long_names_are_told_in_brief() {
     let world = world();
@@ -62,7 +62,7 @@ fn long_names_are_told_in_brief() {
     }
 }
 
-/// Such a schema would keep a checker busy for years, or take all of the stack.
+/// Such a schema would keep a validator busy for years, or overflow the stack.
 #[test]
 fn servers_cannot_keep_a_program_with_their_schemas() {
     let chain = |step: &dyn Fn(String) -> serde_json::Value| {
@@ -247,7 +247,7 @@ fn keys_are_spelled_as_the_server_does() {
         fake.last(),
         json!({"id": 1, "page-size": 5, "other_key": {"deep_key": 2, "kept-key": 3}, "string-key": "kw"})
     );
-    // nil for an optional argument is the same as none.
+    // nil for an optional argument means leaving it out.
     world.value("(tool/call 'store/get {:id 1 :tag nil})");
     assert_eq!(fake.last(), json!({"id": 1}));
     world.value("(tool/call 'store/get {:id 1 :set #{2} :date nil :big 18446744073709551615})");
@@ -262,13 +262,13 @@ fn budgets_are_exact_under_pmap() {
     let fake = Arc::new(store());
     let limits = CallLimits { max_calls: 10, ..CallLimits::default() };
     let world = World::new(vec![("store", fake.clone())], Options { limits, ..Options::default() });
-    // Which of them come first is open.
+    // The order of the calls is not defined.
     let program = "(let [told (pmap #(tool/call 'store/get {:id %}) (range 60)) n (frequencies (map :reason told))] \
                    [(count (filter :ok told)) (:cap_exhausted n)])";
     let run = world.run(program);
     assert_eq!(run.result().unwrap(), "[10 50]");
     assert_eq!(fake.asked.lock().unwrap().len(), 10);
-    // The cap and ten more; the rest is counted.
+    // The cap and ten more are recorded; the rest are only counted.
     assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 20);
     assert_eq!(run.metrics().unwrap()["upstream_call_count"], 60);
     let message = world.value("(:message (last (map #(tool/call 'store/get {:id %}) (range 11))))");
@@ -281,7 +281,7 @@ fn fifty_calls_are_in_flight_together() {
     let world = World::new(vec![("store", fake.clone())], Options::default());
     assert_eq!(world.value("(count (filter :ok (pmap #(tool/call 'store/get {:id %}) (range 50))))"), "50");
     assert_eq!(fake.most_in_flight.load(Ordering::SeqCst), 50);
-    // A call after a call does not wait for the slowest of all branches either.
+    // The second call of a branch does not wait for the slowest first call.
     let fake = Arc::new(Fake { delay: Duration::from_millis(5), ..store() });
     let world = World::new(vec![("store", fake.clone())], Options::default());
     let twice = "(pmap (fn [n] [(:ok (tool/call 'store/get {:id n})) (:ok (tool/call 'store/get {:id n}))]) (range 20))";
@@ -294,7 +294,7 @@ fn a_call_that_takes_too_long_is_given_up() {
     let limits = CallLimits { call_timeout: Duration::from_millis(30), ..CallLimits::default() };
     let world = World::new(vec![("store", fake)], Options { limits, ..Options::default() });
     assert_eq!(world.value("(:reason (tool/call 'store/get {:id 1}))"), ":timeout");
-    // The time of the program counts, too.
+    // The time limit of the program counts, too.
     let fake = Arc::new(Fake { delay: Duration::from_secs(600), ..store() });
     let mut world = World::new(vec![("store", fake)], Options::default());
     let limits = ptc_runtime::Limits { timeout_ms: 200, ..*world.runtime.current_limits() };
@@ -342,7 +342,7 @@ fn a_server_that_starts_slowly_does_not_outlast_the_program() {
         let missed = run.context.catalog_faults();
         assert_eq!((&missed[0]["reason"], &missed[0]["error"]), (&json!("timeout"), &json!(told)));
     }
-    // A tenth of its time is left to it, in which it searches what is known.
+    // A tenth of the time is left for the program to search the known tools.
     let limits = ptc_runtime::Limits { timeout_ms: 2_000, ..*world.runtime.current_limits() };
     world.runtime = world.runtime.limits(limits);
     let run = world.run(r#"(apropos "get" {:load true :limit 1})"#);
@@ -391,7 +391,7 @@ fn a_run_that_is_over_calls_nothing() {
     assert_eq!(eval(), "nil");
     attachment.context().close();
     assert_eq!(eval(), ":run_context_closed");
-    // The next run of a session has its budget whole again.
+    // The next run of a session has a full budget again.
     attachment.next(None);
     assert_eq!(eval(), "nil");
     assert_eq!(fake.asked.lock().unwrap().len(), 2);
@@ -459,7 +459,7 @@ fn without_servers_there_is_no_call() {
     assert_eq!(failure.err().unwrap().reason(), "runtime_error");
 }
 
-/// The three programs of the guide, against servers of the test.
+/// Runs the three programs of the guide against servers of the test.
 #[test]
 fn the_programs_of_the_guide_run() {
     let github = Fake::new(vec![tool("list_prs", "List pull requests", json!({}))], |_| {

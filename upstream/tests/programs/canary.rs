@@ -1,4 +1,4 @@
-//! A secret that a server echoes everywhere appears nowhere.
+//! A secret that a server echoes everywhere, which must appear nowhere.
 
 use super::fake::*;
 use ptc_agent::tools::LlmRef;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 const SECRET: &str = "canary/7a\"1f";
 
-/// Every form of it.
+/// Returns all encoded forms of the secret.
 fn forms() -> Vec<String> {
     let escaped = serde_json::to_string(SECRET).unwrap();
     vec![
@@ -32,7 +32,7 @@ fn clean(what: &str, text: &str) {
     }
 }
 
-/// One that tells its credential wherever it can.
+/// Creates a server that echoes its credential wherever it can.
 fn echo() -> Fake {
     let mut told = tool(
         &format!("t_{SECRET}"),
@@ -98,7 +98,7 @@ fn it_is_in_no_result_message_or_record() {
         clean("metrics", &format!("{:?}", run.metrics()));
         clean("context", &format!("{:?}", run.context));
     }
-    // The program itself does not see it either.
+    // The program itself does not see the secret either.
     for program in ["(:message (tool/call 's/failing {}))", "(:value (tool/call 's/plain {}))"] {
         clean(program, &world.run(program).outcome.unwrap().print().unwrap());
     }
@@ -152,7 +152,7 @@ fn it_is_in_no_prompt_and_no_step_of_a_mission() {
     assert!(run.step.is_ok());
 }
 
-/// A wrapper changes nothing about it: what the prelude is, what prompts tell of it and what traces keep of its calls.
+/// Wrappers of preludes leak nothing either: not in the prelude, in prompts about it, or in traces of its calls.
 #[test]
 fn it_is_in_no_prelude_and_in_no_trace_of_its_calls() {
     let source = r#"(ns told "Tells.") (defn plain "All." [] (tool/call {:server "s" :tool "plain"}))

@@ -1,4 +1,4 @@
-//! Frozen and live catalogues, and how they are shown.
+//! Frozen and live catalogues, and their rendering.
 
 use super::fake::*;
 use ptc_upstream::redact::Redactor;
@@ -79,7 +79,7 @@ fn texts_of_servers_are_made_harmless() {
     let world = World::new(vec![("s", fake.clone())], FROZEN());
     assert_eq!(world.value("(dir 's)"), "[\"tx - Line one line two end\"]");
     assert!(world.value("(doc 's/tx)").contains("{:a string?}"));
-    // What is sent is what the server knows.
+    // Calls use the name that the server knows.
     assert_eq!(world.value("(:ok (tool/call 's/tx {}))"), "true");
     assert_eq!(fake.asked.lock().unwrap()[0].tool, "t\u{202e}x");
 }
@@ -109,7 +109,7 @@ fn the_catalogue_is_shown_inline_without_descriptions_or_lazily() {
         render(Rendering { mode: RenderMode::Inline, inline_max_tools: 1, inline_max_chars: 1 }),
         inline
     );
-    // What is not loaded is said, and makes `auto` lazy.
+    // A server that is not loaded is marked as such, and makes `auto` lazy.
     let world = World::new(vec![("fs", files().into())], Options::default());
     assert!(world.upstream.render().ends_with("- fs: The fs server. Not loaded; (dir 'fs) loads it."));
 }

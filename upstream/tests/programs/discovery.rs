@@ -1,4 +1,4 @@
-//! What programs look up: ranking, texts, budgets, sizes.
+//! Lookups of programs: ranking, texts, budgets, sizes.
 
 use super::fake::*;
 use ptc_upstream::{CallLimits, Options, Snapshot};
@@ -14,7 +14,7 @@ fn servers_are_listed_by_name() {
         world.value(program),
         r#"[{"catalog_loaded" true "description" "The fs server." "name" "fs" "tool_count" 2} {"catalog_loaded" false "description" "The store server." "name" "store" "tool_count" nil}]"#
     );
-    // As in the guide.
+    // The example of the guide.
     assert_eq!(
         world.value(
             r#"(when (some (fn [s] (= (:name s) "fs")) (tool/servers)) (subs (doc 'fs/read_text_file) 0 17))"#
@@ -67,7 +67,7 @@ fn shapes_are_learned_from_answers() {
         doc.contains("Returns: Result<{:id integer :name string}> (seen in 2 answers so far, not promised)"),
         "{doc}"
     );
-    // Another run knows it, too.
+    // Another run knows the shape, too.
     assert!(world.value("(doc 'store/get)").contains("seen in 2 answers"));
     let mut typed = tool("t", "", json!({}));
     typed.output_schema =
@@ -90,7 +90,7 @@ fn meta_gives_the_facts() {
 #[test]
 fn apropos_ranks_tools_then_servers_then_the_language() {
     let world = world();
-    // Not loaded: a hint how to.
+    // A server that is not loaded is listed with a hint how to load it.
     assert_eq!(
         world.value("(first (apropos \"fs\"))"),
         r#""fs - The fs server. (not loaded; try (dir \"fs\"))""#
@@ -107,8 +107,8 @@ fn apropos_ranks_tools_then_servers_then_the_language() {
     }
 }
 
-/// Scores as the rules say, written down: server and tool names count more than descriptions, exact words more than
-/// beginnings, those more than parts; equal ones are in order of server and tool.
+/// Scores by the documented rules: server and tool names count more than descriptions, exact words more than
+/// prefixes, prefixes more than substrings; ties are sorted by server and tool.
 #[test]
 fn the_ranking_is_exact() {
     let plain = |name: &str, description: &str| tool(name, description, json!({}));
@@ -127,8 +127,8 @@ fn the_ranking_is_exact() {
     let world = World::new(vec![("gh", fake.into())], options);
     let found =
         world.value("(map #(first (clojure.string/split % #\" - \")) (apropos \"issue\" {:limit 5}))");
-    // issueTracker: name exactly, 12. b_tool: key exactly, 10. list: description exactly, 10.
-    // search_issues: name begins with it, 7. a-tool: part of the description, 2.
+    // issueTracker: exact name, 12. b_tool: exact key, 10. list: exact word of the description, 10.
+    // search_issues: prefix in the name, 7. a-tool: substring of the description, 2.
     assert_eq!(found, r#"["gh/issueTracker" "gh/b_tool" "gh/list" "gh/search_issues" "gh/a-tool"]"#);
 }
 

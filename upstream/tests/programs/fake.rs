@@ -1,4 +1,4 @@
-//! Servers that do what a test says.
+//! Fake servers with scripted behaviour.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub type Answer = dyn Fn(&Request) -> Result<Value, Fault> + Send + Sync;
 
-/// A server in the test.
+/// A server within the test.
 pub struct Fake {
     pub tools: Mutex<Result<Vec<Tool>, Fault>>,
     pub answer: Box<Answer>,
@@ -51,7 +51,7 @@ impl Fake {
         }
     }
 
-    /// One that cannot be started.
+    /// Creates a server that cannot be started.
     pub fn down() -> Fake {
         let fake = Fake::new(vec![], |_| Ok(json!({})));
         *fake.tools.lock().unwrap() = Err(Fault::new(Reason::UpstreamUnavailable, "no such program"));
@@ -59,7 +59,7 @@ impl Fake {
         fake
     }
 
-    /// What it was asked last.
+    /// Returns the arguments of the last call.
     pub fn last(&self) -> Value {
         Value::Object(self.asked.lock().unwrap().last().unwrap().args.clone())
     }
@@ -104,7 +104,7 @@ impl Client for Fake {
     }
 }
 
-/// A tool with a schema of its arguments.
+/// Creates a tool with a schema of its arguments.
 pub fn tool(name: &str, description: &str, input_schema: Value) -> Tool {
     Tool {
         name: name.into(),
@@ -124,7 +124,7 @@ pub fn text(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
-/// Files: `read_text_file` and `list_directory`.
+/// Creates a file server: `read_text_file` and `list_directory`.
 pub fn files() -> Fake {
     let path = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let mut read = tool("read_text_file", "Read the contents of a UTF-8 text file", path.clone());
@@ -139,7 +139,7 @@ pub fn files() -> Fake {
     })
 }
 
-/// Things by number.
+/// Creates a store of items by number.
 pub fn store() -> Fake {
     let schema = json!({"type": "object", "properties": {"id": {"type": "integer"}, "page-size": {"type": "integer"}, "tag": {"type": "string"}}, "required": ["id"]});
     Fake::new(vec![tool("get", "Get an item", schema)], |request| {
@@ -151,7 +151,7 @@ pub fn store() -> Fake {
     })
 }
 
-/// Servers of a test.
+/// Servers and runtime of a test.
 pub struct World {
     pub upstream: Upstream,
     pub runtime: Runtime,
@@ -190,14 +190,14 @@ impl World {
         self.upstream.run(&self.runtime, program, &ProgramOptions::default())
     }
 
-    /// The value a program gives, printed; or what went wrong.
+    /// Returns the printed value of a program; panics with its error.
     #[track_caller]
     pub fn value(&self, program: &str) -> String {
         let run = self.run(program);
         run.result().unwrap_or_else(|| panic!("{}", run.error().unwrap()))
     }
 
-    /// Reason and message of a program that is wrong.
+    /// Returns reason and message of a failing program.
     #[track_caller]
     pub fn raised(&self, program: &str) -> (String, String) {
         match self.run(program).outcome {
@@ -207,12 +207,12 @@ impl World {
     }
 }
 
-/// Two servers, live.
+/// Creates a world with two servers and a live catalogue.
 pub fn world() -> World {
     World::new(vec![("fs", files().into()), ("store", store().into())], Options::default())
 }
 
-/// A mission that has run, and what it called.
+/// A finished mission, with its calls.
 pub struct MissionRun {
     pub step: Result<Step, Box<Step>>,
     pub context: Arc<RunContext>,

@@ -1,4 +1,4 @@
-//! Programs against servers that live in the test.
+//! Programs against fake servers.
 
 mod calls;
 mod canary;

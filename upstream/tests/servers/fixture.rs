@@ -1,4 +1,4 @@
-//! A server over pipes that does what it is told: its options say how it greets, its tools misbehave.
+//! A stdio server with scripted behaviour: its options select the handshake, its tools misbehave.
 
 use ptc_testkit::mcp::text;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Options, each `--name value`.
+/// Server with its options, each given as `--name value`.
 struct Server {
     options: HashMap<String, String>,
     changed: AtomicBool,
@@ -53,7 +53,7 @@ pub fn serve(args: Vec<String>) {
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         server.hear(message);
     }
-    // The input is closed: a good server ends, this one may stay.
+    // The input is closed: a good server exits, this one may stay.
     std::thread::sleep(Duration::from_millis(server.number("linger")));
 }
 

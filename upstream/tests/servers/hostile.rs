@@ -1,4 +1,4 @@
-//! Servers over HTTP that say more than they were asked, beside one that does not.
+//! HTTP servers that flood the client, next to one that behaves.
 
 use crate::http::{LEGACY, MODERN, settings};
 use crate::support::{assert_fault, eventually, logged, request, say, trial, works};
@@ -27,13 +27,13 @@ fn client(web: &Web, max_concurrency: usize) -> Arc<dyn Client> {
     mcp_http::connect("web", settings, Headers::new())
 }
 
-/// The same event of 70,000 questions as an answer to a call, and unasked.
+/// Builds an event of 70,000 requests, sent both in reply to a call and unsolicited.
 fn questions() -> String {
     let batch: Vec<_> = (0..70_000).map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "ping"})).collect();
     format!("id: 1\ndata: {}\n\n", json!(batch))
 }
 
-/// How often the server was sent the answer to a question of its own.
+/// Returns how many of its requests the server got a reply to.
 fn answered(web: &Web) -> usize {
     let seen = web.seen.lock().unwrap();
     seen.requests.iter().filter(|request| request.body.get("result").is_some()).count()
@@ -88,7 +88,7 @@ async fn a_stream_of_nothing() {
     let good = Web::start(LEGACY);
     let good = client(&good, 16);
     works(&hostile).await;
-    // Comments are no events: only the bytes tell that they come.
+    // Comments are not events: only their bytes count.
     eventually("it is read more slowly", || logged("read more slowly upstream=\"says-nothing\"")).await;
     for _ in 0..20 {
         works(&good).await;
@@ -102,7 +102,7 @@ async fn waiting_for_a_place() {
     let web = Web::start(MODERN);
     let narrow = client(&web, 1);
     works(&narrow).await;
-    // One after the other they take three seconds, and each may take two.
+    // One after another they take three seconds, and each may take two.
     let calls = (0..6).map(|_| {
         let mut call = request("sleep", json!({"ms": 500}), Duration::from_secs(30));
         call.timeout = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! Servers over HTTP: those that behave, and those that do not.
+//! HTTP servers, well-behaved and broken.
 
 use crate::support::{CANARY, assert_fault, call, eventually, fault, logged, request, say, trial, works};
 use crate::web::{Options, Web};
@@ -187,7 +187,7 @@ async fn what_a_status_means_at_the_greeting() {
         let fault = client.tools().await.expect_err("a fault");
         assert_fault(&fault, reason, "upstream 'web' ");
         assert_eq!(fault.http_status, Some(status));
-        // It is asked again by the next call, and may be better by then.
+        // The next call tries again, and the server may have recovered by then.
         web.options.lock().unwrap().status = None;
         works(&client).await;
         client.stop().await;
@@ -200,7 +200,7 @@ async fn an_expired_session_is_renewed_once() {
     assert_eq!(say(&client, "expire", json!({})).await, "expired");
     works(&client).await;
     assert_eq!(web.seen.lock().unwrap().sessions, 2);
-    // A server that forgets at once is asked no third time.
+    // A server that forgets the session at once is not tried a third time.
     web.options.lock().unwrap().status = Some((404, "{}"));
     let before = web.seen.lock().unwrap().requests.len();
     let gone = fault(&client, "echo", json!({})).await;
@@ -343,7 +343,7 @@ async fn changes_of_tools_are_noticed() {
         let web = Web::start(options);
         let client = client(&web);
         assert_eq!(client.tools().await.expect("tools")[0].name, "echo");
-        // The stream it tells us by is opened after the greeting.
+        // The stream for notifications is opened after the handshake.
         for _ in 0..100 {
             say(&client, "change", json!({})).await;
             if client.generation() > 0 {

@@ -1,7 +1,7 @@
-//! Servers that behave, and servers that do not: children over pipes, and servers over HTTP.
+//! Well-behaved and broken servers: child processes over pipes, and HTTP servers.
 //!
-//! This binary is its own server: started with `--server` it is one, and with `--host` it is a program
-//! that has one and is killed.
+//! This binary is its own server: with `--server` it runs as one, and with `--host` as a program that starts
+//! one and is killed.
 #![forbid(unsafe_code)]
 
 mod chaos;

@@ -1,4 +1,4 @@
-//! What a program may expect of a server that is a child.
+//! Guarantees for servers that run as child processes.
 
 use crate::support::{
     assert_fault, call, eventually, fault, logged, redactor, request, say, server, settings, trial, works,
@@ -119,7 +119,7 @@ async fn faults_of_the_server() {
     let mut missing = settings(&[]);
     missing.command = "/nowhere/to/be/found".into();
     let client = mcp_stdio::connect("missing", missing, redactor());
-    // Clients are told which command, and not where it would be.
+    // Clients see the name of the command, but not its path.
     let words = "upstream 'missing' could not be started: found: No such file";
     let fault = fault(&client, "echo", json!({})).await;
     assert_fault(&fault, Reason::UpstreamUnavailable, words);
@@ -200,7 +200,7 @@ async fn a_dropped_call_is_taken_back() {
         works(&client).await;
         let hanging = client.call(request("hang", json!({}), Duration::from_secs(30)));
         let _ = tokio::time::timeout(Duration::from_millis(100), hanging).await;
-        // A deadline takes it back as well.
+        // A deadline cancels the request as well.
         let _ = client.call(request("hang", json!({}), Duration::from_millis(50))).await;
         let mut cancelled = Vec::new();
         for _ in 0..200 {
@@ -222,7 +222,7 @@ async fn changes_of_tools_are_noticed() {
         assert_eq!(client.tools().await.expect("tools")[0].name, "echo");
         let before = client.generation();
         if protocol == "2026-07-28" {
-            // It tells only those who have asked by now.
+            // The server notifies only those who have subscribed by now.
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
         assert_eq!(say(&client, "change", json!({})).await, "changed");

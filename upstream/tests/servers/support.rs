@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! Helpers shared by the tests.
 
 use libtest_mimic::Trial;
 use ptc_upstream::config::StdioSettings;
@@ -15,10 +15,10 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// A secret every fixture knows and nobody may see.
+/// Secret that every fixture knows and that must never appear.
 pub const CANARY: &str = "canary-7f3a9c5e";
 
-/// A test that is given up when it hangs.
+/// Creates a test that fails if it hangs.
 pub fn trial<F>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial
 where
     F: Future<Output = ()>,
@@ -30,7 +30,7 @@ where
     })
 }
 
-/// Settings of a server that is this binary.
+/// Returns settings of a server that is this binary.
 pub fn settings(options: &[&str]) -> StdioSettings {
     let mut args = vec!["--server".to_string()];
     args.extend(options.iter().map(|option| option.to_string()));
@@ -52,7 +52,7 @@ pub fn redactor() -> Arc<Redactor> {
     Arc::new(redactor)
 }
 
-/// A server that is this binary.
+/// Connects to a server that is this binary.
 pub fn server(options: &[&str]) -> Arc<dyn Client> {
     mcp_stdio::connect("fixture", settings(options), redactor())
 }
@@ -69,12 +69,12 @@ pub fn request(tool: &str, args: Value, patience: Duration) -> Request {
     }
 }
 
-/// A call that may take ten seconds.
+/// Makes a call that may take ten seconds.
 pub async fn call(client: &Arc<dyn Client>, tool: &str, args: Value) -> Result<Reply, Fault> {
     client.call(request(tool, args, Duration::from_secs(10))).await
 }
 
-/// The text of an answer.
+/// Returns the text of a reply.
 pub async fn say(client: &Arc<dyn Client>, tool: &str, args: Value) -> String {
     let reply = call(client, tool, args).await.expect("an answer");
     reply.value()["content"][0]["text"].as_str().expect("a text").to_string()
@@ -84,7 +84,7 @@ pub async fn works(client: &Arc<dyn Client>) {
     assert_eq!(say(client, "echo", json!({"text": "still here"})).await, "still here");
 }
 
-/// The fault of a call that fails.
+/// Returns the fault of a failing call.
 pub async fn fault(client: &Arc<dyn Client>, tool: &str, args: Value) -> Fault {
     call(client, tool, args).await.expect_err("a fault")
 }
@@ -95,7 +95,7 @@ pub fn assert_fault(fault: &Fault, reason: Reason, words: &str) {
     assert!(!fault.message.contains(CANARY), "{fault}");
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub async fn eventually(what: &str, so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !so() {
@@ -104,7 +104,7 @@ pub async fn eventually(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-/// Whether a process is there, alive or as a zombie.
+/// Returns whether a process exists, alive or as a zombie.
 pub fn exists(pid: &str) -> bool {
     std::path::Path::new("/proc").join(pid).exists()
 }
@@ -124,7 +124,7 @@ impl Write for Log {
     }
 }
 
-/// Everything that is logged and may be, at any level, is kept.
+/// Captures everything that may be logged, at any level.
 pub fn capture_logs() {
     let log = Log(LOG.get_or_init(Arc::default).clone());
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || log.clone());

@@ -1,4 +1,4 @@
-//! A server behind TLS, with a certificate of its own making.
+//! A server behind TLS, with a self-signed certificate.
 
 use crate::support::{assert_fault, call, fault, trial, works};
 use libtest_mimic::Trial;
@@ -18,7 +18,7 @@ pub fn tests() -> Vec<Trial> {
     vec![trial("tls::certificates_are_checked", certificates_are_checked)]
 }
 
-/// Starts it; the answer is its address and its certificate.
+/// Starts the server; returns its address and its certificate.
 fn start() -> (String, String) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_string()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
@@ -70,7 +70,7 @@ async fn certificates_are_checked() {
     let trusting = mcp_http::connect("web", settings.clone(), Headers::new());
     works(&trusting).await;
     assert_eq!(call(&trusting, "echo", json!({})).await.expect("an answer").http_status, Some(200));
-    // A file that holds none is not taken for an empty list.
+    // A file without certificates is not taken for an empty list.
     std::fs::write(&ca_file, "no certificate").expect("a file");
     let empty = mcp_http::connect("web", settings, Headers::new());
     assert_fault(&fault(&empty, "echo", json!({})).await, Reason::UpstreamUnavailable, "ca_file ");

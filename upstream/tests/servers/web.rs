@@ -1,4 +1,4 @@
-//! A server over HTTP that does what it is told. Its tools misbehave; its options say how it greets.
+//! An HTTP server with scripted behaviour. Its options select the handshake; its tools misbehave.
 
 use ptc_testkit::http::{self, JSON, Request, write};
 use ptc_testkit::mcp::{self, text};
@@ -8,30 +8,30 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How it behaves.
+/// Options of the server's behaviour.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Which revision it speaks.
+    /// Protocol revision it speaks.
     pub protocol: &'static str,
-    /// Whether it gives out sessions.
+    /// True if it issues session ids.
     pub sessions: bool,
-    /// Whether it answers by events, and how many bytes of them at a time (0: all at once).
+    /// Number of bytes per write if it replies with events (0: all at once); None for plain JSON.
     pub events: Option<usize>,
-    /// Whether lines of events end with CRLF.
+    /// True if lines of events end with CRLF.
     pub crlf: bool,
-    /// A status for every request, in place of an answer.
+    /// Status and body for every request, in place of a reply.
     pub status: Option<(u16, &'static str)>,
-    /// A status for `server/discover` only.
+    /// Status for `server/discover` only.
     pub discover_status: Option<u16>,
-    /// Where every request is sent to instead.
+    /// Address that every request is redirected to.
     pub redirect: Option<String>,
-    /// Events that the tool `asks_first` sends before its answer.
+    /// Events that the tool `asks_first` sends before its reply.
     pub before_answer: Option<Arc<str>>,
-    /// What is written to the stream that stays open, again and again.
+    /// Text written to the open stream again and again.
     pub flood: Option<Arc<str>>,
 }
 
-/// What one has seen.
+/// Requests and events that a server has seen.
 #[derive(Default)]
 pub struct Seen {
     pub requests: Vec<Request>,
@@ -61,7 +61,7 @@ impl Web {
         Web { url: format!("{address}/mcp"), options, seen }
     }
 
-    /// How many requests had this method of MCP.
+    /// Returns how many requests had this MCP method.
     pub fn count(&self, method: &str) -> usize {
         self.seen.lock().unwrap().requests.iter().filter(|request| request.body["method"] == method).count()
     }
@@ -168,7 +168,7 @@ impl Server {
         }
     }
 
-    /// Events, some bytes at a time, and then the end.
+    /// Sends events, some bytes at a time, and closes the stream.
     fn events(&self, stream: &mut TcpStream, events: &str, size: usize) -> bool {
         let head = "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
         let _ = stream.write_all(head.as_bytes());
@@ -184,7 +184,7 @@ impl Server {
         false
     }
 
-    /// A stream that stays open.
+    /// Serves a stream that stays open.
     fn listen(&self, options: &Options, stream: &mut TcpStream) -> bool {
         if !options.sessions {
             return write(stream, 405, &[], "");
@@ -220,7 +220,7 @@ impl Server {
                 self.reply(id, text("slept"), options, stream)
             }
             "hang" => {
-                // Until the other side hangs up.
+                // Waits until the client hangs up.
                 let _ = stream.set_read_timeout(Some(Duration::from_secs(30)));
                 if matches!(stream.read(&mut [0]), Ok(0) | Err(_)) {
                     self.seen.lock().unwrap().closed_early += 1;

@@ -1,5 +1,5 @@
-//! Arithmetic beyond the fast paths: mixed numbers, large integers, and the messages for what is
-//! not a number. The natives of the same names use these too.
+//! Arithmetic beyond the fast paths: mixed numbers, large integers, and the messages for other values. The natives of
+//! the same names use it too.
 
 use crate::budget::{Budget, STEPS};
 use crate::fault::{Fault, Stop};
@@ -11,7 +11,7 @@ use num_integer::Integer;
 use num_traits::{ToPrimitive, Zero};
 use ptc_bytecode::{Code, Op};
 
-/// Two numbers brought to a common kind.
+/// Two numbers converted to a common kind.
 enum Pair {
     Ints(i64, i64),
     Bigs(BigInt, BigInt),
@@ -32,20 +32,20 @@ fn pair(heap: &Heap, op: &str, a: Value, b: Value) -> Result<Pair, Stop> {
     }
 }
 
-/// Which of the two is not a number.
+/// Reports which of the two is not a number.
 #[cold]
 fn not_numbers(op: &str, a: Value, b: Value) -> Stop {
     if a.is_number() { not_a_number(op, 2, b) } else { not_a_number(op, 1, a) }
 }
 
-/// The `type_error` of arithmetic on something else.
+/// Makes the `type_error` of arithmetic on another value.
 #[cold]
 pub fn not_a_number(op: &str, arg: usize, found: Value) -> Stop {
     let fault =
         Fault::type_error(format!("`{op}` needs numbers, but argument {arg} is {}", found.type_phrase()));
     match found {
         Value::Nil => {
-            // The number that changes nothing: 1 for products, 0 for sums.
+            // The neutral number: 1 for products, 0 for sums.
             let neutral = if matches!(op, "*" | "*'" | "/" | "quot" | "rem" | "mod") { 1 } else { 0 };
             // `fnil` replaces as many arguments as it has defaults.
             let defaults = if arg == 1 { format!("{neutral}") } else { format!("{neutral} {neutral}") };
@@ -70,17 +70,17 @@ fn limbs(n: &BigInt) -> usize {
     (n.bits() / 64) as usize + 1
 }
 
-/// The price of what looks at every limb of two integers.
+/// Returns the price of an operation linear in the limbs of two integers.
 fn sums(x: &BigInt, y: &BigInt) -> usize {
     (limbs(x) + limbs(y)) / 8
 }
 
-/// The price of what looks at every pair of their limbs.
+/// Returns the price of an operation on all pairs of their limbs.
 fn products(x: &BigInt, y: &BigInt) -> usize {
     sums(x, y) + limbs(x).saturating_mul(limbs(y)) / 64
 }
 
-/// Charges so many units of fuel for what follows; faults if there are not as many.
+/// Charges this many units of fuel in advance; faults if there are fewer.
 fn price(heap: &Heap, units: usize) -> Result<(), Stop> {
     heap.charge(units.saturating_mul(STEPS as usize));
     Ok(heap.look()?)
@@ -93,7 +93,7 @@ impl Heap {
     }
 }
 
-/// `a + b`.
+/// Computes `a + b`.
 #[cold]
 pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "+", a, b)? {
@@ -111,8 +111,8 @@ pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
 
 type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
 
-/// An instruction of arithmetic off the fast path. It is taken apart here, so that the fast path need not
-/// keep its operands.
+/// Executes an arithmetic instruction off the fast path. Its operands are decoded here, so that the fast path need
+/// not keep them.
 #[inline(never)]
 pub(super) fn general(
     heap: &mut Heap,
@@ -137,7 +137,7 @@ pub(super) fn general(
     };
     let (x, y) = (regs[a as usize], regs[b as usize]);
     regs[dst as usize] = match function(heap, x, y) {
-        // Off every path that works on plain numbers.
+        // Off every path for plain numbers.
         Err(_) if is_veiled(x) || is_veiled(y) => {
             let value = function(heap, heap.unveil(x), heap.unveil(y))?;
             heap.veil(value)?
@@ -152,7 +152,7 @@ fn is_veiled(value: Value) -> bool {
     matches!(value, Value::Veiled(_))
 }
 
-/// `dst ← a + imm`: what `inc`, `dec` and sums with a literal do with anything but a small integer.
+/// Computes `dst ← a + imm`, for `inc`, `dec` and sums with a literal on anything but a small integer.
 fn add_int(
     heap: &mut Heap,
     regs: &mut [Value; WINDOW],
@@ -182,7 +182,7 @@ fn add_int(
     Ok(())
 }
 
-/// `a - b`.
+/// Computes `a - b`.
 #[cold]
 pub fn sub(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "-", a, b)? {
@@ -198,7 +198,7 @@ pub fn sub(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// `a * b`.
+/// Computes `a * b`.
 #[cold]
 pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "*", a, b)? {
@@ -207,7 +207,7 @@ pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
             None => heap.new_integer(&(BigInt::from(x) * y)),
         },
         Pair::Bigs(x, y) => {
-            // A product needs as much room as both factors; ask before the work is done.
+            // A product needs as much room as both factors; reserve it before the work.
             let limbs = limbs(&x) + limbs(&y);
             Heap::check_limbs(limbs.saturating_sub(1))?;
             heap.room(limbs + 2, 0)?;
@@ -218,7 +218,7 @@ pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// `a / b`, always a float; an integer divided by the integer zero faults, a float gives an infinity.
+/// Computes `a / b`, always a float; an integer divided by the integer zero faults, a float gives an infinity.
 pub fn div(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     if matches!((a, b), (Value::Int(_) | Value::Big(_), Value::Int(0))) {
         return Err(divided_by_zero("/"));
@@ -233,7 +233,7 @@ pub fn div(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// The quotient of large integers as a float, without overflowing on the way.
+/// Computes the quotient of large integers as a float, without overflowing on the way.
 fn big_ratio(x: &BigInt, y: &BigInt) -> f64 {
     match (x.to_f64(), y.to_f64()) {
         (Some(a), Some(b)) if a.is_finite() && b.is_finite() => a / b,
@@ -245,7 +245,7 @@ fn big_ratio(x: &BigInt, y: &BigInt) -> f64 {
     }
 }
 
-/// Quotient cut toward zero.
+/// Computes the quotient cut toward zero.
 pub fn quot(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "quot", a, b)? {
         Pair::Ints(_, 0) => Err(divided_by_zero("quot")),
@@ -267,14 +267,14 @@ pub fn quot(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// What the quotient leaves, as Clojure computes it: `quot` and `rem` fit each other, where the exact
+/// Computes the remainder of the quotient, as Clojure does: `quot` and `rem` fit each other, where the exact
 /// remainder of `10.0` by `0.001` is nearly the whole divisor.
 fn float_rem(x: f64, y: f64) -> f64 {
     let quotient = (x / y).trunc();
     if quotient.is_finite() { x - quotient * y } else { f64::NAN }
 }
 
-/// Remainder with the sign of `a`.
+/// Computes the remainder with the sign of `a`.
 pub fn rem(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "rem", a, b)? {
         Pair::Ints(_, 0) => Err(divided_by_zero("rem")),
@@ -290,7 +290,7 @@ pub fn rem(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// Modulus with the sign of `b`.
+/// Computes the modulus with the sign of `b`.
 pub fn modulo(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "mod", a, b)? {
         Pair::Ints(_, 0) => Err(divided_by_zero("mod")),
@@ -312,12 +312,12 @@ pub fn modulo(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// Divisors with a known reciprocal. Programs divide by small literals mostly.
+/// Number of divisors with a known reciprocal. Programs mostly divide by small literals.
 const RECIPROCALS: usize = 128;
 
-/// For each divisor from 2 on `(m, s)` such that `x / d` is the upper half of `x * m`, shifted by `s`,
-/// for every `x` below 2⁶³: `m` is `⌊2^(63+l) / d⌋ + 1` and `s` is `l - 1`, where `2^l` is the first power of
-/// two not below `d`.
+/// Reciprocals `(m, s)` for each divisor from 2 on, such that `x / d` is the upper half of `x * m`, shifted by `s`,
+/// for every `x` below 2⁶³: `m` is `⌊2^(63+l) / d⌋ + 1` and `s` is `l - 1`, where `2^l` is the first power of two
+/// not below `d`.
 static RECIPROCAL: [(u64, u32); RECIPROCALS] = {
     let mut table = [(0, 0); RECIPROCALS];
     let mut d = 2;
@@ -329,7 +329,7 @@ static RECIPROCAL: [(u64, u32); RECIPROCALS] = {
     table
 };
 
-/// `x mod y` for a positive `y`. Multiplying takes a fraction of the time of dividing.
+/// Computes `x mod y` for a positive `y`. Multiplying takes a fraction of the time of dividing.
 #[inline(always)]
 pub(super) fn mod_positive(x: i64, y: i64) -> i64 {
     match RECIPROCAL.get(y as usize) {

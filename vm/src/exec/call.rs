@@ -12,7 +12,7 @@ use crate::value::Value;
 use ptc_bytecode::{Arity, BuiltinId, Code, Datum, Function, Subject};
 use smallvec::SmallVec;
 
-/// The parts of a run a call may touch.
+/// The parts of a run that a call may use.
 pub(crate) struct Cx<'a> {
     pub library: &'a Library,
     pub modules: &'a [Attached],
@@ -22,18 +22,18 @@ pub(crate) struct Cx<'a> {
     pub output: &'a mut Output,
 }
 
-/// How a call goes on.
+/// The continuation of a call.
 pub(crate) enum Next {
-    /// It is done.
+    /// The call is done, with this value.
     Value(Value),
-    /// The callee's code is to run; its arguments are in place.
+    /// The callee's code is to be run; its arguments are in place.
     Enter { module: u32, block: u32 },
-    /// The host is to answer.
+    /// The host has to answer.
     Tool { name: String, args: Datum },
 }
 
-/// Calls `callee`, whose place is stack index `at`, with the `n` values behind it. With `spread`
-/// the last of them is a collection of further arguments.
+/// Calls `callee`, whose place is stack index `at`, with the `n` values behind it. With `spread`, the last of them
+/// is a collection of further arguments.
 #[inline(never)]
 pub(crate) fn general(
     cx: &mut Cx<'_>,
@@ -100,7 +100,7 @@ pub(crate) fn general(
     }
 }
 
-/// A keyword or collection behind a veil that is called: what it finds is behind one, too.
+/// Calls a veiled keyword or collection: the value it finds is veiled, too.
 #[cold]
 fn veiled_callee(cx: &mut Cx<'_>, callee: Value, args: &[Value]) -> Result<Next, Stop> {
     let callee = cx.heap.unveil(callee);
@@ -165,7 +165,7 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
     }
 }
 
-/// Puts arguments where the arity that takes them wants them; gives its code block.
+/// Moves arguments to the places their arity expects; returns its code block.
 fn place_args(
     heap: &mut Heap,
     stack: &mut Vec<Value>,
@@ -192,7 +192,7 @@ fn place_args(
     Ok(arity.block)
 }
 
-/// The arity that takes `n` arguments.
+/// Returns the arity that takes `n` arguments.
 fn select(function: &Function, n: usize) -> Option<&Arity> {
     let exact = function.arities.iter().find(|arity| !arity.rest && arity.required as usize == n);
     exact.or_else(|| function.arities.iter().find(|arity| arity.rest && arity.required as usize <= n))
@@ -243,7 +243,7 @@ fn not_callable(callee: Value) -> Stop {
     .into()
 }
 
-/// "1 argument", "2 arguments".
+/// Formats a count of arguments: "1 argument", "2 arguments".
 fn arguments(n: usize) -> String {
     format!("{n} argument{}", if n == 1 { "" } else { "s" })
 }

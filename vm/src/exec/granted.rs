@@ -1,4 +1,4 @@
-//! Granted data: `data/x` in a program, and what a program is told that names data nobody granted.
+//! Granted data: `data/x` in a program, and the message for data nobody granted.
 
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
@@ -6,7 +6,7 @@ use crate::value::Value;
 use ptc_bytecode::{Code, Subject, nearest};
 use std::sync::Arc;
 
-/// `data/x`, with flexible spelling.
+/// Reads `data/x`, with flexible spelling.
 pub(super) fn granted(
     heap: &Heap,
     data: &[(Arc<str>, Value)],
@@ -26,18 +26,18 @@ pub(super) fn granted(
     }
 }
 
-/// True if a program that writes `data/<name>` reads the data granted as `known`: the same name, or the
-/// same with `_` for every `-`.
+/// True if a program that writes `data/<name>` reads the data granted as `known`: equal names, or equal with `_`
+/// for every `-`.
 pub fn is_data_name(known: &str, name: &str) -> bool {
     let underscored = name.bytes().map(|byte| if byte == b'-' { b'_' } else { byte });
     known == name || (known.len() == name.len() && known.bytes().eq(underscored))
 }
 
-/// Names of granted data that a message lists at most.
+/// Maximum names of granted data listed in a message.
 const MAX_LISTED: usize = 20;
 
-/// The fault of a program that reads data nobody granted: names the nearest data and lists the others.
-/// Names that begin with `_` are for programs only, and no message tells them.
+/// Makes the fault of a program that reads data nobody granted: suggests the nearest name and lists the others.
+/// Names that begin with `_` are for programs only, and appear in no message.
 #[cold]
 pub fn missing_data<'a>(name: &str, granted: impl Iterator<Item = &'a str>) -> Fault {
     let mut known: Vec<&str> = granted.filter(|name| !name.starts_with('_')).collect();

@@ -7,16 +7,16 @@ use crate::machine::{Attached, Definition};
 use crate::value::{Ref, Value, comparing_steps};
 use ptc_bytecode::{Code, Subject, used_export};
 
-/// Steps of wrapping an element in a veil.
+/// Steps for veiling an element.
 const VEIL_STEPS: usize = 4;
 
-/// `(get coll key)`: nil when absent.
+/// Evaluates `(get coll key)`: nil if absent.
 #[inline]
 pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
     get_or(heap, coll, key, Value::Nil)
 }
 
-/// `(get coll key default)`.
+/// Evaluates `(get coll key default)`.
 #[inline]
 pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     match coll {
@@ -42,7 +42,7 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
         return through(heap, "get", |heap| get_or(heap, heap.unveil(coll), heap.unveil(key), default));
     }
     let found = match (coll, key) {
-        // Nothing is ever in a keyword: the arguments are the wrong way round.
+        // A keyword contains nothing: the arguments are swapped.
         (Value::Keyword(_), Value::Map(_)) => return Err(swapped_get()),
         (Value::Set(set), key) => {
             if heap.has_veils()
@@ -69,7 +69,7 @@ fn swapped_get() -> Stop {
         .into()
 }
 
-/// Whether two numbers are in order, for those that can be told at once.
+/// Compares two numbers, if that is possible at once.
 macro_rules! in_order {
     ($name:ident, $op:tt) => {
         #[inline(always)]
@@ -87,13 +87,13 @@ macro_rules! in_order {
 in_order!(less_at_once, <);
 in_order!(less_eq_at_once, <=);
 
-/// Whether an integer is the same as a float.
+/// True if a float equals the integer exactly.
 #[inline(always)]
 fn is_exact(n: i64) -> bool {
     n.unsigned_abs() < 1 << 53
 }
 
-/// `(nth coll index)`: nil when out of range; faults on what has no order by position.
+/// Evaluates `(nth coll index)`: nil if out of range; faults on a collection without positions.
 #[inline]
 pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value, Stop> {
     match (coll, index) {
@@ -134,7 +134,7 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     }
 }
 
-/// `nth` of something without an order by position.
+/// Makes the fault of `nth` on a collection without positions.
 #[cold]
 pub fn no_positions(coll: Value) -> Stop {
     let found = coll.type_phrase();
@@ -143,7 +143,7 @@ pub fn no_positions(coll: Value) -> Stop {
         .into()
 }
 
-/// A float is cut to an index, but one that finds nothing was hardly meant as one.
+/// Refuses a float out of range: floats are cut to an index, but one that finds nothing was hardly meant as one.
 #[cold]
 pub fn float_out_of_range(index: Value) -> Result<(), Stop> {
     match index {
@@ -157,8 +157,7 @@ pub fn float_out_of_range(index: Value) -> Result<(), Stop> {
     }
 }
 
-/// `(assoc coll key value)`. Where a map already has the key under another spelling, that entry is
-/// the one that is set.
+/// Evaluates `(assoc coll key value)`. If a map already has the key under another spelling, that entry is set.
 pub fn assoc(
     heap: &mut Heap,
     budget: &mut Budget,
@@ -218,7 +217,7 @@ fn cannot_assoc(coll: Value) -> Stop {
         .into()
 }
 
-/// `(conj coll item)`.
+/// Evaluates `(conj coll item)`.
 pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> Result<Value, Stop> {
     match coll {
         Value::Vector(vector) => heap.vec_conj(vector, item),
@@ -271,7 +270,7 @@ fn cannot_conj(coll: Value) -> Stop {
     Fault::type_error(format!("`conj` needs a collection, but argument 1 is {}", coll.type_phrase())).into()
 }
 
-/// A map of constant keys and these values.
+/// Makes a map of constant keys and these values.
 #[inline]
 pub(super) fn new_record(heap: &mut Heap, keys: Value, values: &[Value]) -> Result<Value, Stop> {
     match keys {
@@ -280,7 +279,7 @@ pub(super) fn new_record(heap: &mut Heap, keys: Value, values: &[Value]) -> Resu
     }
 }
 
-/// A value the running closure captured.
+/// Returns a value the running closure captured.
 #[inline(always)]
 pub(super) fn capture(heap: &Heap, function: Value, index: u16) -> Result<Value, Stop> {
     match function {
@@ -289,14 +288,14 @@ pub(super) fn capture(heap: &Heap, function: Value, index: u16) -> Result<Value,
     }
 }
 
-/// A definition of the session.
+/// Returns the value of a definition of the session.
 #[inline(always)]
 pub(super) fn definition(defs: &[Definition], module: &Attached, def: u32) -> Result<Value, Stop> {
     let definition = &defs[module.defs[def as usize] as usize];
     value_of(definition)
 }
 
-/// The value of a definition. Faults if it has none.
+/// Returns the value of a definition. Faults if it has none.
 #[inline(always)]
 pub(super) fn value_of(definition: &Definition) -> Result<Value, Stop> {
     definition.value.ok_or_else(|| unbound(&definition.name))
@@ -312,7 +311,7 @@ fn unbound(name: &str) -> Stop {
     fault.hint(format!("define it before it is used: `(def {name} …)`")).into()
 }
 
-/// What an operation gives for values behind veils, behind a veil. A fault tells nothing of them.
+/// Runs an operation on unveiled values and veils its result. Its faults say nothing about the values.
 #[cold]
 pub(super) fn through(
     heap: &mut Heap,
@@ -325,13 +324,13 @@ pub(super) fn through(
     }
 }
 
-/// Whether what is behind a veil can be walked from one end to the other.
+/// True if a veiled value can be walked from one end to the other.
 #[cold]
 pub(super) fn is_veiled_seq(heap: &Heap, value: Value) -> bool {
     matches!(value, Value::Veiled(_)) && heap.unveil(value).is_finite_seq()
 }
 
-/// `(first coll)`.
+/// Evaluates `(first coll)`.
 #[inline]
 pub(super) fn first(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     match coll {
@@ -340,7 +339,7 @@ pub(super) fn first(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     }
 }
 
-/// What a loop over a collection walks. The elements of one behind a veil are veiled each.
+/// Returns the sequence for a loop over a collection. The elements of a veiled one are each veiled.
 #[inline]
 pub(super) fn iter_start(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     match coll {
@@ -349,7 +348,7 @@ pub(super) fn iter_start(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     }
 }
 
-/// The elements of what is behind a veil, each behind its own.
+/// Returns the elements of a veiled value, each behind its own veil.
 #[cold]
 fn veiled_vector(heap: &mut Heap, veil: Ref) -> Result<Value, Stop> {
     let items = heap.veiled_items(veil)?;
@@ -358,7 +357,7 @@ fn veiled_vector(heap: &mut Heap, veil: Ref) -> Result<Value, Stop> {
     heap.new_vec(&items)
 }
 
-/// The items of a parallel form as a vector.
+/// Returns the items of a parallel form as a vector.
 pub(super) fn to_vector(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     match coll {
         Value::Veiled(veil) => veiled_vector(heap, veil),
@@ -366,7 +365,7 @@ pub(super) fn to_vector(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
     }
 }
 
-/// The further arguments of `apply`.
+/// Returns the further arguments of `apply`.
 pub(super) fn to_vec(heap: &mut Heap, coll: Value) -> Result<Vec<Value>, Stop> {
     match coll {
         Value::Veiled(veil) => heap.veiled_items(veil),
@@ -374,7 +373,7 @@ pub(super) fn to_vec(heap: &mut Heap, coll: Value) -> Result<Vec<Value>, Stop> {
     }
 }
 
-/// The number of elements. It tells of a firewalled collection how large it is, and nothing else.
+/// Returns the number of elements, which is not firewalled even for a firewalled collection.
 pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
     let coll = heap.unveil(coll);
     // A text has to be walked to count its characters.
@@ -384,7 +383,7 @@ pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
     Ok(Value::Int(heap.count(coll)? as i64))
 }
 
-/// `a < b` off the fast path: false between kinds.
+/// Evaluates `a < b` off the fast path: false between kinds.
 #[inline(never)]
 pub(super) fn less(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
     // The order looks through veils: which of two comes first is told.
@@ -393,7 +392,7 @@ pub(super) fn less(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bo
     less
 }
 
-/// `a <= b` off the fast path: false between kinds.
+/// Evaluates `a <= b` off the fast path: false between kinds.
 #[inline(never)]
 pub(super) fn less_eq(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
     let less = heap.less_eq(*a, *b);
@@ -401,7 +400,7 @@ pub(super) fn less_eq(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) ->
     less
 }
 
-/// `a = b` off the fast path.
+/// Evaluates `a = b` off the fast path.
 #[inline(never)]
 pub(super) fn equal(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> Result<bool, Fault> {
     let mut work = budget.work();
@@ -411,7 +410,7 @@ pub(super) fn equal(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> R
     Ok(same)
 }
 
-/// `a = b` of two texts; only long ones cost more than the instruction.
+/// Compares two texts; only long ones cost more than the instruction.
 #[inline(always)]
 pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> bool {
     let (x, y) = (heap.text_bytes(a), heap.text_bytes(b));
@@ -424,7 +423,7 @@ pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> boo
     a == b || x == y
 }
 
-/// The fault of `(throw exception)`; the exception itself goes to `thrown`.
+/// Makes the fault of `(throw exception)`; the exception itself goes to `thrown`.
 #[cold]
 pub(crate) fn throw(heap: &Heap, exception: Value, thrown: &mut Option<Value>) -> Fault {
     match heap.unveil(exception) {

@@ -1,9 +1,8 @@
-//! Runs a loop that chooses records by their fields as a whole, where each record takes a handful of instructions
-//! that all ask the same of it: what it is compared with is read once, and where records keep their fields once for
-//! each shape.
+//! Runs a loop that selects records by their fields as a whole. Each record takes a handful of instructions that all
+//! make the same tests: compared values are read once, and the places of fields once for each shape.
 //!
-//! It costs the same fuel, and stops before any record that needs anything else, or that fuel or memory may not
-//! suffice for: the main loop then goes on with that one.
+//! It costs the same fuel, and stops before any record that needs anything else, or that fuel or memory may not suffice
+//! for: the main loop then continues with that record.
 
 use super::lookup::{less_at_once, less_eq_at_once};
 use crate::budget::Budget;
@@ -13,37 +12,37 @@ use crate::machine::{Attached, WINDOW};
 use crate::value::{FieldName, Ref, Value};
 use smallvec::SmallVec;
 
-/// How many bytes a text may have that is kept at hand.
+/// Maximum bytes of a compared text that is cached.
 const SHORT: usize = 24;
 
-/// A loop under way.
+/// A running loop.
 struct Selection {
     tests: SmallVec<[Test; TESTS]>,
-    /// Space and keys of the record before, whose places the tests know.
+    /// Space and keys of the previous record, whose places the tests know.
     shape: Option<(u32, Ref)>,
-    /// The price of a record that fails the first test.
+    /// Price of a record that fails the first test.
     least: u32,
 }
 
-/// The test of one field.
+/// Test of one field.
 struct Test {
     name: FieldName,
     relation: Relation,
-    /// What the field is compared with.
+    /// Value the field is compared with.
     other: Value,
-    /// Its text, if it is short: most often a word.
+    /// Text of that value, if it is short: most often a word.
     text: SmallVec<[u8; SHORT]>,
-    /// The price of going on to what follows.
+    /// Price of going on to the next part.
     fuel: u32,
-    /// Where records of the shape have the field.
+    /// Place of the field in records of the shape.
     place: u32,
 }
 
-/// How many loops to let pass after one that was of no use here.
+/// Number of loops to let pass after one that gained nothing here.
 pub(super) const PATIENCE: u32 = 64;
 
-/// Chooses from the records that follow, as the loop does; says whether there were any.
-/// Of the registers, those of the fields are left as they are: nothing reads them behind their test.
+/// Selects from the next records, as the loop does; returns whether there were any. Registers of the fields are
+/// left as they are: nothing reads them behind their test.
 #[inline(never)]
 pub(super) fn run(
     heap: &mut Heap,
@@ -74,8 +73,7 @@ pub(super) fn run(
 }
 
 impl Selection {
-    /// Whether a record passes, and what that costs; None if it is no record of a known shape, or has something
-    /// that takes more to compare.
+    /// Tests a record and returns the cost; None if it has no known shape, or a field that takes more to compare.
     #[inline(always)]
     fn judge(&mut self, heap: &Heap, r: Ref) -> Option<(bool, u32)> {
         let (keys, values) = heap.record(r)?;

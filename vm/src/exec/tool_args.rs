@@ -1,4 +1,4 @@
-//! What a tool receives: one map with string keys, `-` turned into `_`, keywords as their names.
+//! Arguments of tools: one map with string keys, `-` turned into `_`, keywords as their names.
 
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
@@ -7,27 +7,27 @@ use crate::value::Value;
 use ptc_bytecode::{Code, Datum, Node, Span, ToolName};
 use smallvec::SmallVec;
 
-/// The arguments of one call as owned data. What a program holds may be far larger once nothing of it is shared.
+/// Maximum bytes of one call's arguments as owned data, which may be far larger than the shared values of a program.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What a call holds while it waits, in copies of its arguments: the data, and the text that is sent.
+/// Number of copies of its arguments that a waiting call holds: the data, and the text that is sent.
 const FORMS: usize = 2;
 
 impl ToolCall {
-    /// A call that waits for its answer, and what it holds until then.
+    /// Makes a call that waits for its reply, with the memory it holds until then.
     pub(crate) fn new(name: String, args: Datum, span: Option<Span>) -> ToolCall {
         let held = FORMS * args.bytes();
         ToolCall { name, args, span, held }
     }
 
-    /// Asks for room: what the program sends out is its own until it is answered.
+    /// Reserves room: data sent out counts as the program's until the reply.
     pub(super) fn fits(self, heap: &Heap) -> Result<ToolCall, Stop> {
         heap.room(0, self.held)?;
         Ok(self)
     }
 }
 
-/// The host's view of the arguments of a call whose tool stands in the code.
+/// Returns the host's view of the arguments of a call whose tool is written in the code.
 pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Datum, Stop> {
     let datum = tool_args(heap, tool.granted_as(), args)?;
     match tool {
@@ -61,7 +61,7 @@ pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Da
     }
 }
 
-/// Where the trees start that these nodes form side by side.
+/// Returns the starts of the trees that these nodes form side by side.
 fn tree_starts(nodes: &[Node]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -87,16 +87,16 @@ fn not_one_value() -> Stop {
     Fault::new(Code::Internal, "tool arguments are not one value").into()
 }
 
-/// The host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values;
-/// for `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments. What
-/// that is given keeps its keys as they are: only the host knows how the server spells them.
+/// Returns the host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values; for
+/// `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments. Arguments of
+/// `tool/call` keep their keys as they are: only the host knows how the server spells them.
 pub(super) fn tool_args(heap: &Heap, name: &str, given: &[Value]) -> Result<Datum, Stop> {
     let mut nodes = Vec::new();
     let mut veiled = Vec::new();
-    // A tool is given clear values; which of them were veiled is told beside them.
+    // A tool receives clear values, with marks for the veiled ones.
     let clear: SmallVec<[Value; 4]> = given.iter().map(|arg| heap.unveil(*arg)).collect();
     let args = &clear[..];
-    // More than fits the memory of a program is not even made.
+    // Arguments beyond the memory of a program are not even built.
     let most = usize::try_from(heap.limit()).unwrap_or(usize::MAX) / FORMS;
     let owned = |values: &[Value]| {
         heap.to_marked_nodes(values, most.min(MAX_BYTES)).map_err(|fault| match fault.code() {
@@ -162,7 +162,7 @@ pub(super) fn tool_args(heap: &Heap, name: &str, given: &[Value]) -> Result<Datu
     Ok(Datum::new(nodes).ok_or_else(not_one_value)?.with_veiled(veiled))
 }
 
-/// Arguments as hosts take them: keys are strings with `_`, keywords are their names, at every depth.
+/// Converts arguments for hosts: keys become strings with `_`, keywords their names, at every depth.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
@@ -176,8 +176,8 @@ pub fn host_args(args: &Datum) -> Datum {
 
 /// Turns keys into strings with `_` and keywords into their names, at every depth.
 ///
-/// Nodes come children first, so which of them are map keys is known only at the map; a stack of
-/// subtree starts says where the keys are.
+/// Nodes come children first, so map keys are only known at the map; a stack of subtree starts tells where the keys
+/// are.
 fn to_host(mut nodes: Vec<Node>) -> Vec<Node> {
     let mut starts: Vec<usize> = Vec::new();
     for at in 0..nodes.len() {
@@ -204,7 +204,7 @@ fn to_host(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes
 }
 
-/// A scalar key as the string the host gets. (A collection as key keeps its data form; the host's
+/// Turns a scalar key into the string the host gets. (A collection as key keeps its data form; the host's
 /// conversion prints it.)
 fn name_key(key: &mut Node) {
     let text: Box<str> = match &*key {

@@ -1,6 +1,6 @@
-//! What natives and instructions leave to the core library, because it takes calls of functions:
-//! elements of endless sequences, and the arities of sequence functions that give transducers. And the instructions
-//! for exceptions, which are too rare to have a place in the loop.
+//! Twins: work that natives and instructions leave to the core library, because it takes calls of functions: elements
+//! of endless sequences, and the arities of sequence functions that give transducers. Also the instructions for
+//! exceptions, which are too rare for the loop.
 
 use super::call::{self, Cx, Next};
 use crate::fault::{Fault, Stop};
@@ -9,13 +9,13 @@ use crate::value::Value;
 use ptc_bytecode::{BuiltinId, Code, Op, lookup};
 
 impl Vm {
-    /// Goes on where the current instruction stopped with [`Stop::twin`].
+    /// Continues where the current instruction stopped with [`Stop::twin`].
     pub(crate) fn call_twin(&mut self) -> Result<(), Stop> {
         let Frame { module, block, pc, base } = self.current;
         let module = self.modules[module as usize].module.clone();
         let block = module.block(block);
         let base = base as usize;
-        // Behind every register of this frame, where a call disturbs none of them.
+        // Behind every register of this frame, where a call overwrites none of them.
         let top = (block.regs as usize).min(WINDOW);
         match block.ops[pc as usize] {
             Op::CallBuiltin { base: at, n, import } => {
@@ -38,7 +38,7 @@ impl Vm {
             op @ (Op::IterNext { dst, iter, fuel, .. } | Op::IterBack { dst, iter, fuel, .. }) => {
                 let Value::Endless(seq) = self.stack[base + iter as usize] else { return Err(Stop::twin()) };
                 if let Some((first, rest)) = self.heap.link_parts(seq) {
-                    // A back edge leads to an `Enter`, which asks for its own price.
+                    // A back edge leads to an `Enter`, which charges its own price.
                     match op {
                         Op::IterBack { to, .. } => self.current.pc = to,
                         _ => {
@@ -64,14 +64,14 @@ impl Vm {
         }
     }
 
-    /// Whether a block of code answers instructions that are no calls.
+    /// True if a code block returns to instructions that are not calls.
     pub(crate) fn delivers(&self, module: u32, block: u32) -> bool {
         let core = &self.modules[0].module;
         let block = core.artifact().blocks.get(block as usize).filter(|_| module == 0);
         block.is_some_and(|block| block.ops.iter().any(|op| matches!(op, Op::Deliver { .. })))
     }
 
-    /// The core function that takes over from a native.
+    /// Returns the core function that takes over from a native.
     fn twin(&self, id: BuiltinId, n: u8) -> Result<Value, Stop> {
         let twin = self.library.twin(id).filter(|twin| twin.row().is_some_and(|row| row.takes(n as usize)));
         twin.map(|twin| Value::builtin(twin.0)).ok_or_else(Stop::twin)

@@ -1,11 +1,11 @@
-//! What branches hold, added up in the order of their items, as one thread would have run them.
+//! Memory of branches, added up in the order of their items, as if one thread had run them.
 
 use super::{Fork, Held};
 use crate::machine::{State, Vm};
 
 impl Fork {
-    /// What each branch holds that rests or has ended, in order, up to the first that decides without the
-    /// others: one that failed, or one that has not run as far as it can.
+    /// Returns the memory of each branch that rests or has ended, in order, up to the first that decides without
+    /// the others: one that failed, or one that has not run as far as it can.
     fn held_in_order(&self) -> impl Iterator<Item = Held> {
         let last = self.failed.unwrap_or(usize::MAX);
         let (mut running, mut ended) = (self.running.iter().peekable(), self.ended.iter().peekable());
@@ -25,9 +25,9 @@ impl Fork {
 }
 
 impl Vm {
-    /// What this run holds with its branches up to the first that goes past one of these limits; None if none
-    /// does. Branches behind that one may have run or not, depending on how many threads there were, so they do
-    /// not count.
+    /// Returns the memory of this run with its branches up to the first that exceeds one of these limits; None if
+    /// none does. Branches behind that one may have run or not, depending on the number of threads, so they do not
+    /// count.
     pub(super) fn first_over(&self, max_bytes: u64, max_stack: u64) -> Option<Held> {
         let State::Forked(fork) = &self.state else { return None };
         let lent = fork.lent.as_ref().map_or(0, |space| space.bytes());

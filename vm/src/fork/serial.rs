@@ -1,26 +1,26 @@
-//! What came in for branches, held to its limit as if they ran one after the other.
+//! Limit on replies to branches, checked as if the branches ran one after the other.
 //!
-//! While a branch runs alone, there is what the parent has, what the answers of the branches before it refer to, and
-//! what the branch itself has. That does not depend on when its calls are answered, nor on how many branches run at one
-//! time, so neither does the fault. Branches that run ahead only wait where too much is held meanwhile.
+//! While a branch runs alone, its memory is that of the parent, of the replies that results of earlier branches refer
+//! to, and of the branch itself. That does not depend on when its calls are answered, nor on how many branches run at
+//! one time, so neither does the fault. Branches that run ahead only wait if too much is held meanwhile.
 
 use super::Fork;
 use crate::fault::Fault;
 use crate::lot_table::Peaks;
 use crate::machine::{State, Vm, too_much_taken_in};
 
-/// Branches that have ended, up to the first that has not.
+/// Totals of the ended branches, up to the first that has not ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Before {
     count: usize,
-    /// Bytes of what came in that their answers refer to.
+    /// Bytes of replies that their results refer to.
     bytes: u64,
-    /// What came in for all of them, one after the other.
+    /// Peaks of the bytes received by all of them, one after the other.
     pub(super) peaks: Peaks,
 }
 
 impl Fork {
-    /// Takes note of the branches that have ended by now, until one goes past what is left; gives the bytes then.
+    /// Adds the branches that have ended by now, until one exceeds `left`; returns the bytes then.
     fn settle_before(&mut self, left: u64) -> Option<u64> {
         loop {
             let Before { count, bytes, peaks } = &mut self.before;
@@ -42,7 +42,7 @@ impl Fork {
 }
 
 impl Vm {
-    /// Holds what came in for branches to `limits.granted_bytes`, as far as they have run.
+    /// Checks replies to branches against `limits.granted_bytes`, as far as they have run.
     pub(super) fn check_lots(&mut self) -> Result<(), Fault> {
         let (limit, before) = (self.limits.granted_bytes, self.taken_in());
         let State::Forked(fork) = &mut self.state else { return Ok(()) };

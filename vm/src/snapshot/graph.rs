@@ -1,4 +1,4 @@
-//! Walks the values of all machines of a run and lists each object once, children first.
+//! Walk over the values of all machines of a run, which lists each object once, children first.
 
 use super::image::{Home, LotImage, Obj, Val};
 use crate::heap::{Heap, Space};
@@ -9,34 +9,33 @@ use std::sync::Arc;
 /// The object lists of a snapshot while they grow.
 #[derive(Default)]
 pub(super) struct Graph {
-    /// Which machine lent which arena, by address.
+    /// Machine that lent each arena, by address.
     lent: HashMap<usize, u32>,
-    /// Which grant lives in which space, by address.
+    /// Grant that lives in each space, by address.
     grants: HashMap<usize, u32>,
-    /// Which module's constants live in which space, by address.
+    /// Module whose constants live in each space, by address.
     consts: HashMap<usize, u32>,
-    /// Other spaces that the run had before anything came in, by address.
+    /// Other spaces that the run had before it received anything, by address.
     earlier: HashSet<usize>,
-    /// Which lot is which space, by address.
+    /// Lot that is each space, by address.
     lots: HashMap<usize, u32>,
-    /// The lots that each lot refers to.
+    /// Lots that each lot refers to.
     lot_deps: Vec<Vec<u32>>,
     lists: HashMap<Home, Vec<Obj>>,
     known: HashMap<Key, u32>,
     pub builtins: Vec<Box<str>>,
 }
 
-/// An object as all machines agree on it: its home and its cell there. Spaces nobody owns are told
-/// apart by address.
+/// Identity of an object for all machines: its home and its cell there. Spaces without an owner are told apart by
+/// address.
 type Key = (Home, usize, u32);
 
-/// A heap to read values with, and what its own arena is called in the snapshot.
+/// A heap to read values with, and the home of its own arena in the snapshot.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub heap: &'a Heap,
     pub own: Home,
-    /// For an ended branch: the number of the parent's arena, which the heap can no longer read,
-    /// and a view that can.
+    /// For an ended branch: the number of the parent's arena, which the heap can no longer read, and a view that can.
     pub lender: Option<(u32, &'a View<'a>, u32)>,
 }
 
@@ -63,7 +62,7 @@ impl Graph {
         self.earlier.insert(Arc::as_ptr(space) as usize);
     }
 
-    /// The number of a lot; those it refers to have lower ones.
+    /// Adds a lot and returns its number; lots it refers to have lower numbers.
     pub fn add_lot(&mut self, space: &Arc<Space>) -> u32 {
         let mut todo = vec![(space, false)];
         while let Some((next, is_expanded)) = todo.pop() {
@@ -85,7 +84,7 @@ impl Graph {
         self.lots.get(&(Arc::as_ptr(space) as usize)).copied().unwrap_or_default()
     }
 
-    /// Whether a space has no place of its own yet.
+    /// True if a space has no home of its own yet.
     fn is_loose(&self, space: &Arc<Space>) -> bool {
         let address = Arc::as_ptr(space) as usize;
         let is_known = |known: &HashMap<usize, u32>| known.contains_key(&address);
@@ -96,18 +95,18 @@ impl Graph {
             && !self.earlier.contains(&address)
     }
 
-    /// All lots, in order, once everything is listed.
+    /// Returns all lots, in order, once everything is listed.
     pub fn take_lots(&mut self) -> Vec<LotImage> {
         let deps = std::mem::take(&mut self.lot_deps).into_iter().enumerate();
         deps.map(|(number, deps)| LotImage { objects: self.take(Home::Lot(number as u32)), deps }).collect()
     }
 
-    /// The objects of one home, in order.
+    /// Returns the objects of one home, in order.
     pub fn take(&mut self, home: Home) -> Vec<Obj> {
         self.lists.remove(&home).unwrap_or_default()
     }
 
-    /// Where the object of a value is, which is a reference to `r`.
+    /// Returns the home and cell of the object of a value, which is a reference to `r`.
     fn place(&self, view: &View<'_>, value: Value, r: Ref) -> Place {
         if r.space() == 0 {
             return Place::At((view.own, 0, r.at()));
@@ -128,9 +127,9 @@ impl Graph {
 
     /// Lists `value` and everything it leads to.
     pub fn value(&mut self, view: &View<'_>, value: Value) -> Val {
-        // Each object is met twice: first its children are put on the stack, then it is listed.
+        // Each object is visited twice: first its children are put on the stack, then it is listed.
         let mut todo = vec![(*view, value, false)];
-        // Places may hold what holds them: they are listed at once and filled at the end.
+        // Places may contain themselves: they are listed at once and filled at the end.
         let mut places: Vec<(View<'_>, Ref, Home, u32)> = Vec::new();
         while let Some((view, value, expanded)) = todo.pop() {
             let (view, value) = readable(view, value);
@@ -169,7 +168,7 @@ impl Graph {
         self.listed(view, value)
     }
 
-    /// A value whose object is listed already.
+    /// Returns a value whose object is already listed.
     fn listed(&mut self, view: &View<'_>, value: Value) -> Val {
         match value {
             Value::True | Value::False => Val::Bool(value.truthy()),
@@ -204,7 +203,7 @@ impl Graph {
     }
 }
 
-/// The same value where it can be read: an ended branch has let go of its parent's arena.
+/// Returns the value in a view that can read it: an ended branch has released its parent's arena.
 fn readable<'a>(view: View<'a>, mut value: Value) -> (View<'a>, Value) {
     if let (Some((lender, parent, lent)), Some(r)) = (view.lender, value.reference_mut())
         && r.space() == lender
@@ -215,7 +214,7 @@ fn readable<'a>(view: View<'a>, mut value: Value) -> (View<'a>, Value) {
     (view, value)
 }
 
-/// Which variant a reference is, for values that stay where they are.
+/// Returns the variant of a reference, for values that stay where they are.
 pub(super) fn kind(value: Value) -> u8 {
     match value {
         Value::Str(_) => 1,
@@ -232,7 +231,7 @@ pub(super) fn kind(value: Value) -> u8 {
     }
 }
 
-/// The reverse of [`kind`].
+/// Reverses [`kind`].
 pub(super) fn of_kind(kind: u8, r: Ref) -> Option<Value> {
     Some(match kind {
         1 => Value::Str(r),

@@ -1,4 +1,4 @@
-//! What stands in a snapshot. Everything is flat: lists and numbers into them.
+//! Content of a snapshot. Everything is flat: lists and indexes into them.
 
 use crate::watched::{Seen, WatchedField};
 use ptc_bytecode::{Datum, Span, Trace};
@@ -9,44 +9,44 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Image {
     /// Artifacts by module number; None is the core library.
     pub modules: Vec<Option<Vec<u8>>>,
-    /// The same modules' constants: fingerprints, to tell whether they are laid out the same again.
+    /// Fingerprints of the modules' constants, to check that they have the same layout again.
     pub consts: Vec<u64>,
-    /// Granted data: name, and a fingerprint to tell whether it is the same again.
+    /// Granted data: the name, and a fingerprint to check that it is the same again.
     pub grants: Vec<(String, u64)>,
-    /// Objects of earlier turns, which no machine owns.
+    /// Objects of earlier turns, which belong to no machine.
     pub shared: Vec<Obj>,
-    /// What came in while the run ran, each behind those it refers to.
+    /// Data received while the run ran, each lot after those it refers to.
     pub lots: Vec<LotImage>,
-    /// The machines: the run itself first, each branch behind its parent.
+    /// Machines: the run itself first, each branch after its parent.
     pub machines: Vec<Machine>,
     pub entry: u32,
     /// Names of the builtins that values refer to.
     pub builtins: Vec<Box<str>>,
-    /// SHA-256 of the core library's artifact: frames may stand in it.
+    /// SHA-256 of the core library's artifact: frames may be inside it.
     pub core: [u8; 32],
 }
 
-/// What came in with one answer, as far as anything refers to it.
+/// The data of one reply, as far as anything refers to it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LotImage {
     pub objects: Vec<Obj>,
-    /// The lots it refers to, by number.
+    /// Lots it refers to, by number.
     pub deps: Vec<u32>,
 }
 
 /// A lot by number, and the bytes it counts for.
 pub(super) type Charge = (u32, u64);
 
-/// Where an object is.
+/// The home of an object.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Home {
-    /// In [`Image::shared`].
+    /// [`Image::shared`].
     Shared,
-    /// In one of [`Image::lots`].
+    /// One of [`Image::lots`].
     Lot(u32),
-    /// Among the objects of a machine: the holder itself or one it branched from.
+    /// The objects of a machine: the holder itself or one of its parents.
     Machine(u32),
-    /// Among the objects of an ended branch, by its place in the parent's list.
+    /// The objects of an ended branch, by its index in the parent's list.
     Ended(u32, u32),
 }
 
@@ -56,7 +56,7 @@ pub(super) enum Val {
     Nil,
     Bool(bool),
     Int(i64),
-    /// By bits, so that NaN comes back as it was.
+    /// A float by its bits, so that NaN comes back unchanged.
     Float(u64),
     Day(i32),
     Instant(i64),
@@ -90,7 +90,7 @@ pub(super) enum Obj {
     },
     Big(Box<str>),
     Vector(Vec<Val>),
-    /// A vector that can be added to at little cost. It is one again, so that work and memory are the same.
+    /// A vector that can be extended at little cost. It is restored as one, so that work and memory are the same.
     Trie(Vec<Val>),
     /// A part of another vector.
     Slice {
@@ -100,10 +100,10 @@ pub(super) enum Obj {
     },
     /// A small map: the vector of its keys, which others may share, and its values.
     Record(Vec<Val>),
-    /// Keys and values in turn.
+    /// A map: keys and values in turn.
     Map(Vec<Val>),
     Set(Vec<Val>),
-    /// Keys and values in turn, or members, in order.
+    /// A sorted map or set: keys and values in turn, or members, in order.
     Sorted {
         set: bool,
         descending: bool,
@@ -120,20 +120,20 @@ pub(super) enum Obj {
         captures: Vec<Val>,
     },
     Builder(Vec<Val>),
-    /// An element of an endless sequence, and the others.
+    /// A link of an endless sequence: an element and the rest.
     Link(Val, Val),
-    /// A function and its arguments.
+    /// A step of an endless sequence: a function and its arguments.
     Step(Vec<Val>),
-    /// A place by the number of its kind, and what it holds.
+    /// A place by the number of its kind, and its content.
     State {
         kind: u8,
         held: Val,
     },
-    /// What is behind a veil.
+    /// A veiled value.
     Veil(Val),
-    /// A map that says what it is, and where it happened.
+    /// An exception: the map that describes it, and its place.
     Exception(Vec<Val>),
-    /// A large map or set that entries were removed from. Loops know entries by number, so the gaps stay.
+    /// A large map or set with removed entries. Loops know entries by number, so the gaps stay.
     Gaps {
         set: bool,
         items: Vec<Val>,
@@ -145,29 +145,29 @@ pub(super) enum Obj {
 /// One machine.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Machine {
-    /// The machine it branched from and its index there.
+    /// Machine it branched from and its index there.
     pub parent: Option<(u32, u64)>,
     pub objects: Vec<Obj>,
-    /// Callers first, the current frame last.
+    /// Frames: callers first, the current one last.
     pub frames: Vec<FrameImage>,
     pub wide: Vec<Val>,
-    /// Name, value, whether this run set it.
+    /// Definitions: name, value, and true if this run set it.
     pub defs: Vec<(Box<str>, Option<Val>, bool)>,
     pub history: [Val; 3],
-    /// Why a result is not there, for those that were not kept.
+    /// Reasons that earlier results were not kept.
     pub gaps: [Option<Box<str>>; 3],
     pub fuel_limit: u64,
     pub fuel_left: u64,
     pub prints: Vec<String>,
-    /// Fields that are watched; those of a branch are its parent's.
+    /// Watched fields; those of a branch are its parent's.
     pub watched: Vec<WatchedField>,
     pub seen: Seen,
     pub tool_calls: u64,
-    /// What had come in before it began; for a run that is no branch, granted data.
+    /// Bytes received before it began; for a run that is no branch, granted data.
     pub granted: u64,
-    /// What has come in since and counts.
+    /// Lots received since that still count.
     pub lots: Vec<Charge>,
-    /// How much that was whenever it was more than before.
+    /// Peaks of the bytes received.
     pub peaks: Vec<u64>,
     pub state: StateImage,
 }
@@ -178,7 +178,7 @@ pub(super) struct FrameImage {
     pub block: u32,
     pub pc: u32,
     pub base: u32,
-    /// The registers that can still be read.
+    /// Registers that may still be read.
     pub regs: Vec<(u8, Val)>,
 }
 
@@ -210,7 +210,7 @@ pub(super) struct FaultImage {
     pub hint: Option<String>,
     pub span: Option<Span>,
     pub value: Option<Datum>,
-    /// The branch it came from and the fault there, and so on. Flat, since a file could nest them without end.
+    /// The branch a fault came from and the fault there, and so on. Flat, since a file could nest them without end.
     pub causes: Vec<(u64, CauseImage)>,
     pub trace: Option<Box<Trace>>,
 }

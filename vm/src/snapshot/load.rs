@@ -1,4 +1,4 @@
-//! Bytes to a run. Nothing in them is trusted.
+//! Loader of a run from untrusted bytes.
 
 use super::graph::of_kind;
 use super::image::{
@@ -23,9 +23,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Vm {
-    /// A run from bytes that [`Vm::snapshot`] wrote, perhaps in another process. `grants` must hold
-    /// the data the run was granted, under the same names, and `preludes` the code of the preludes it uses: what
-    /// the bytes say a prelude does is not believed.
+    /// Loads a run from bytes that [`Vm::snapshot`] wrote, perhaps in another process. `grants` must hold the data
+    /// the run was granted, under the same names, and `preludes` the code of the preludes it uses: the preludes'
+    /// code in the bytes is not trusted.
     pub fn load(
         bytes: &[u8],
         library: &Arc<Library>,
@@ -43,18 +43,18 @@ impl Vm {
     }
 }
 
-/// Fuel worth of hashing that loading may take under any limit: the host paid nothing for the keys it made.
+/// Minimum fuel for hashing while loading, under any limit: the run did not pay for keys made by the host.
 const LEAST_FUEL: u64 = 1 << 26;
 
-/// The attached prelude with this code. Only preludes have exports, and with them the right to call private tools, so
-/// a module with exports must be one that the host attached.
+/// Returns the attached prelude with this code. Only preludes have exports, and with them the right to call private
+/// tools, so a module with exports must be one that the host attached.
 fn attached(artifact: &Artifact, preludes: &[Arc<Module>]) -> Result<Arc<Module>, Fault> {
     let code = code_bytes(artifact);
     let found = preludes.iter().find(|module| code_bytes(module.artifact()) == code);
     found.cloned().ok_or_else(|| invalid("it holds code of a prelude that is not attached"))
 }
 
-/// Values that are ready, by home: each machine's are numbered as that machine does.
+/// Values loaded so far, by home: each machine's are numbered as that machine does.
 struct Loader<'a> {
     image: Image,
     library: &'a Arc<Library>,
@@ -64,14 +64,14 @@ struct Loader<'a> {
     grants: Vec<(String, Frozen)>,
     shared: Arc<Space>,
     shared_values: Vec<Value>,
-    /// What came in, with its objects.
+    /// Spaces of the lots, with their objects.
     lots: Vec<(Arc<Space>, Vec<Value>)>,
 }
 
-/// A machine being loaded, with what its branches need of it.
+/// A machine being loaded, with the facts its branches need.
 struct Loaded {
     vm: Vm,
-    /// Its objects, as values of its own arena.
+    /// Objects of the machine, as values of its own arena.
     values: Vec<Value>,
     lent: Option<Arc<Space>>,
 }
@@ -139,7 +139,7 @@ impl<'a> Loader<'a> {
         let mut loaded: Vec<Loaded> = Vec::with_capacity(machines.len());
         let mut parents: Vec<Option<(u32, u64)>> = Vec::with_capacity(machines.len());
         for (number, machine) in machines.into_iter().enumerate() {
-            // Parents come first, so the chain of a machine is complete when it is met.
+            // Parents come first, so the chain of a machine is complete when it is reached.
             let chain = chain(&parents, machine.parent, number)
                 .ok_or_else(|| invalid("its branches form no tree"))?;
             if chain.len() > depth {
@@ -171,7 +171,7 @@ impl<'a> Loader<'a> {
         Ok(run.vm)
     }
 
-    /// Objects no machine owns become a space of their own, as they were before.
+    /// Loads objects that belong to no machine into a space of their own, as before.
     fn load_shared(&mut self) -> Result<(), Fault> {
         let mut heap = Heap::unbounded();
         let names = self.names(&mut heap, Home::Shared, &[]);
@@ -181,7 +181,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Each answer that came in becomes a space of its own again, so that it is let go by itself.
+    /// Loads each lot into a space of its own again, so that it is released separately.
     fn load_lots(&mut self) -> Result<(), Fault> {
         for (number, lot) in std::mem::take(&mut self.image.lots).into_iter().enumerate() {
             let mut heap = Heap::unbounded();
@@ -197,7 +197,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Attaches what came in for a machine, as much as it counts for.
+    /// Attaches the lots of a machine, with the bytes they count for.
     fn attach_lots(&self, heap: &mut Heap, lots: &[Charge]) -> Result<(), Fault> {
         for (number, charge) in lots {
             let (space, _) = self
@@ -205,7 +205,7 @@ impl<'a> Loader<'a> {
                 .get(*number as usize)
                 .ok_or_else(|| invalid("something came in that is not there"))?;
             let id = heap.attach(space.clone(), &mut self.modules.clone());
-            // As much as no run takes in, so that all of it can still be added up.
+            // More than any run receives, yet small enough that all lots can be added up.
             if !heap.make_lot(id, (*charge).min(u64::from(u32::MAX) << 8)) {
                 return Err(invalid("something came in twice"));
             }
@@ -213,7 +213,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Attaches to `heap` everything its values may refer to, and remembers the numbers.
+    /// Attaches to `heap` everything its values may refer to, and stores the numbers.
     fn names<'l>(&self, heap: &mut Heap, own: Home, above: &[(u32, &'l Loaded)]) -> Names<'l> {
         let mut modules = self.modules.clone();
         let grants =
@@ -231,7 +231,7 @@ impl<'a> Loader<'a> {
         Names { own, grants, consts, shared, above }
     }
 
-    /// One machine; `chain` are those it branched from, the nearest first.
+    /// Loads one machine; `chain` are those it branched from, the nearest first.
     fn machine(
         &self,
         image: Machine,
@@ -254,7 +254,7 @@ impl<'a> Loader<'a> {
         }
         vm.entry = self.image.entry;
         vm.depth = chain.len() as u32;
-        // A count that nobody reaches; going on from it must not overflow.
+        // A count that no run reaches; counting on from it must not overflow.
         vm.tool_calls = image.tool_calls.min(u64::MAX / 2);
         vm.heap.watch_fields(match parent {
             Some(parent) => parent.vm.heap.watched.as_ref().map(|watched| Box::new(watched.of_branch())),
@@ -361,7 +361,7 @@ impl<'a> Loader<'a> {
         Ok(machine)
     }
 
-    /// Sets how much a machine may hold once all of it is there.
+    /// Sets the memory limit of a machine once everything is loaded.
     fn limit(&self, heap: &mut Heap, parent: Option<&Loaded>) {
         match parent {
             Some(Loaded { vm, lent, .. }) => {
@@ -371,7 +371,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Branches that have ended: each value in a heap of its own.
+    /// Loads branches that have ended: each value in a heap of its own.
     fn ended(
         &self,
         images: Vec<EndedImage>,
@@ -399,7 +399,7 @@ impl<'a> Loader<'a> {
                 }
             };
             let index = usize::try_from(image.index).unwrap_or(usize::MAX);
-            // As many as no run makes; so that all of them and one more can still be counted.
+            // More than any run makes, yet small enough to be added up.
             let tool_calls = image.tool_calls.min(u64::from(u32::MAX));
             let peaks = load_peaks(image.peaks)?;
             let seen = load_seen(image.seen)?;
@@ -412,11 +412,11 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// What the values of one arena may refer to, by the numbers its heap gave them.
+/// The objects that values of one arena may refer to, by the numbers its heap gave them.
 struct Names<'l> {
     own: Home,
     grants: Vec<u32>,
-    /// The constants of each module.
+    /// Spaces of the constants of each module.
     consts: Vec<u32>,
     shared: u32,
     /// Machines it branched from, the nearest first: number, space, objects.
@@ -456,7 +456,7 @@ impl Names<'_> {
         })
     }
 
-    /// Makes the objects of an arena, each from parts that stand before it; then fills places.
+    /// Builds the objects of an arena, each from earlier ones; then fills places.
     fn build_all(&self, heap: &mut Heap, objects: &[Obj], loader: &Loader<'_>) -> Result<Vec<Value>, Fault> {
         let mut values = Vec::with_capacity(objects.len());
         // Keys may share parts so that they are exponentially larger than the snapshot; a run paid for hashing its own.
@@ -475,7 +475,7 @@ impl Names<'_> {
         Ok(values)
     }
 
-    /// Makes an object from parts that were made before it.
+    /// Builds an object from parts that were built before it.
     fn build(
         &self,
         heap: &mut Heap,
@@ -495,7 +495,7 @@ impl Names<'_> {
                 Ok(n) => heap.new_integer(&n),
                 Err(_) => return Err(invalid("a large integer is not one")),
             },
-            // The one that all share is in no machine's arena.
+            // The shared empty vector is in no machine's arena.
             Obj::Vector(items) if items.is_empty() => {
                 heap.room(1, 0).map(|()| Value::Vector(heap.push_object(Value::FlatHead { len: 0 }, &[])))
             }
@@ -565,7 +565,7 @@ impl Names<'_> {
             Obj::Veil(behind) => {
                 let behind = self.value(heap, *behind, own, loader)?;
                 match heap.veil(behind) {
-                    // Neither veils nor what is never veiled: those come back as they are.
+                    // Veils and values that are never veiled come back unchanged.
                     Ok(same) if same.same(behind) => return Err(invalid("a veil hides what no veil can")),
                     made => made,
                 }
@@ -574,7 +574,7 @@ impl Names<'_> {
                 [Value::Map(map), place @ (Value::Nil | Value::Int(_))] => heap.new_exception(map, place),
                 _ => return Err(invalid("an exception says nothing")),
             },
-            // What it holds may hold it in turn, so that comes last.
+            // A place may contain itself, so its content comes last.
             Obj::State { kind, .. } => match StateKind::from_number(u64::from(*kind)) {
                 Some(kind) => heap.new_state(kind, Value::Nil),
                 None => return Err(invalid("a place is of no kind")),
@@ -602,7 +602,7 @@ impl Names<'_> {
     }
 }
 
-/// Entries of a map or members of a set, none of whose keys is veiled: maps and sets hold no such key.
+/// Returns entries of a map or members of a set without veiled keys: maps and sets hold no such key.
 fn bare(items: Vec<Value>, stride: usize) -> Result<Vec<Value>, Fault> {
     match items.iter().step_by(stride).any(|key| matches!(key, Value::Veiled(_))) {
         true => Err(invalid("a key is veiled")),
@@ -610,17 +610,17 @@ fn bare(items: Vec<Value>, stride: usize) -> Result<Vec<Value>, Fault> {
     }
 }
 
-/// The object at this cell of an attached space, if there is one of this kind.
+/// Returns the object at this cell of an attached space, if there is one of this kind.
 fn sound(heap: &Heap, space: u32, kind: u8, at: u32) -> Option<Value> {
     let value = of_kind(kind, Ref::new(space, at))?;
     heap.is_sound(value).then_some(value)
 }
 
-/// Branches inside branches that a fault can come from.
+/// Maximum nesting of branches that a fault can come from.
 const MOST_CAUSES: usize = 64;
 
-/// Puts frames on the stack. Each must stand at an instruction that waits for the next one, and the
-/// registers must be exactly those that can still be read.
+/// Loads frames onto the stack. Each must be at an instruction that waits for the next one, and the registers must
+/// be exactly those that may still be read.
 fn load_frames(
     vm: &mut Vm,
     frames: &[FrameImage],
@@ -663,7 +663,7 @@ fn load_frames(
                 expected_base = frame.base as usize + *base as usize;
                 true
             }
-            // They wait for functions that know how to answer them.
+            // They wait for functions that return to them.
             (Op::First { .. } | Op::Nth { .. } | Op::IterNext { .. } | Op::IterBack { .. }, _) if !top => {
                 expected_base = frame.base as usize + (block.regs as usize).min(WINDOW);
                 frames.get(i + 1).is_some_and(|above| vm.delivers(above.module, above.block))
@@ -713,7 +713,7 @@ fn load_frames(
     Ok(())
 }
 
-/// The machines a new one branched from, the nearest first; None if that is no tree.
+/// Returns the machines a new one branched from, the nearest first; None if that is no tree.
 fn chain(parents: &[Option<(u32, u64)>], parent: Option<(u32, u64)>, number: usize) -> Option<Vec<u32>> {
     if parent.is_none() != (number == 0) {
         return None;
@@ -722,7 +722,7 @@ fn chain(parents: &[Option<(u32, u64)>], parent: Option<(u32, u64)>, number: usi
     let mut next = parent;
     while let Some((above, _)) = next {
         chain.push(above);
-        // Parents stand before their branches, so this ends.
+        // Parents come before their branches, so this ends.
         let below = chain.get(chain.len().wrapping_sub(2)).map_or(number, |below| *below as usize);
         next = *parents.get(above as usize).filter(|_| (above as usize) < below)?;
     }
@@ -747,7 +747,7 @@ fn load_peaks(peaks: Vec<u64>) -> Result<Peaks, Fault> {
 
 fn load_fault(image: FaultImage) -> Fault {
     let FaultImage { reason, message, hint, span, value, mut causes, trace } = image;
-    // Branches nest no deeper; what a file says beyond is nothing that happened.
+    // Branches nest no deeper; further causes in a file are forged.
     causes.truncate(MOST_CAUSES);
     let mut inner = None;
     for (branch, cause) in causes.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! A run to bytes.
+//! Writer of a run as bytes.
 
 use super::graph::{Graph, View};
 use super::image::{
@@ -14,7 +14,7 @@ use ptc_bytecode::{Code, encode};
 use sha2::{Digest, Sha256};
 
 impl Vm {
-    /// The run as bytes. It must wait for something or be about to start; nothing changes in it.
+    /// Writes the run as bytes. It must wait for something or be about to start; it is not changed.
     pub fn snapshot(&self) -> Result<Vec<u8>, Fault> {
         let mut graph = Graph::default();
         let mut grants = Vec::new();
@@ -59,7 +59,7 @@ impl Vm {
     }
 }
 
-/// Appends a machine and its branches; gives its number.
+/// Appends a machine and its branches; returns its number.
 fn write_machine(
     vm: &Vm,
     parent: Option<(u32, u64)>,
@@ -68,7 +68,7 @@ fn write_machine(
 ) -> Result<u32, Fault> {
     let number = machines.len() as u32;
     let own = Home::Machine(number);
-    // While an arena is lent it is read through a heap that has it attached.
+    // A lent arena is read through a heap that has it attached.
     let lent = match &vm.state {
         State::Forked(fork) => fork.lent.clone(),
         _ => None,
@@ -112,7 +112,7 @@ fn write_machine(
         .defs
         .iter()
         .map(|def| {
-            // Branches take over their parent's definitions; only what they changed is theirs.
+            // Branches inherit their parent's definitions; only the ones they changed are written.
             let own = parent.is_none() || def.changed;
             let value = def.value.filter(|_| own).map(|value| val(graph, value));
             (Box::from(&*def.name), value, def.changed)
@@ -216,7 +216,7 @@ fn write_ended(fork: &Fork, number: u32, graph: &mut Graph, parent: &View<'_>, l
     images
 }
 
-/// What came in for a machine and counts.
+/// Returns the lots of a machine that count.
 fn charges(heap: &Heap, graph: &mut Graph) -> Vec<Charge> {
     let spaces = heap.lots().filter_map(|(id, charge)| Some((heap.attached(id)?, charge)));
     spaces.map(|(space, charge)| (graph.add_lot(space), charge)).collect()

@@ -1,5 +1,5 @@
-//! Builders: vectors under construction. The function that makes one is the only one to hold it,
-//! so it is written in place, and becomes a vector by changing its head.
+//! Builders: vectors under construction. The function that makes one is the only one to hold it, so it is written in
+//! place, and becomes a vector by changing its head.
 
 use ptc_bytecode::Code;
 
@@ -10,20 +10,20 @@ use crate::value::{Ref, Two, Value};
 const FIRST_CAP: usize = 4;
 
 impl Heap {
-    /// An empty builder.
+    /// Makes an empty builder.
     pub fn new_builder(&mut self) -> Result<Value, Stop> {
         self.room(1 + FIRST_CAP, 0)?;
         let head = Value::BuilderHead(Two::new(0, FIRST_CAP as u32));
         Ok(Value::Builder(self.push_object(head, &[Value::Nil; FIRST_CAP])))
     }
 
-    /// Appends; gives the builder, which may have moved.
+    /// Appends an item; returns the builder, which may have moved.
     pub fn builder_push(&mut self, mut builder: Value, item: Value) -> Result<Value, Stop> {
         self.builder_add(&mut builder, item)?;
         Ok(builder)
     }
 
-    /// Appends, and updates the builder if it moves. Faster than [`Heap::builder_push`].
+    /// Appends an item, and updates the builder if it moves. Faster than [`Heap::builder_push`].
     #[inline]
     pub(crate) fn builder_add(&mut self, builder: &mut Value, item: Value) -> Result<(), Stop> {
         if let Value::Builder(r) = *builder
@@ -47,7 +47,7 @@ impl Heap {
         let cap = (len * 2).max(FIRST_CAP);
         let at = r.at() as usize;
         if at + 1 + len == self.own.cells.len() {
-            // Nothing behind it: grow where it is.
+            // Last object of the arena: grow in place.
             self.room(cap - len, 0)?;
             self.own.cells.resize(at + 1 + cap, Value::Nil);
             self.own.cells[at] = Value::BuilderHead(Two::new(len as u32 + 1, cap as u32));
@@ -62,8 +62,8 @@ impl Heap {
         Ok(Value::Builder(new))
     }
 
-    /// A builder that is still one, and how many items it has. Anything else is a compiler's bug
-    /// that verified code can still show us.
+    /// Returns an unfinished builder and its number of items. Anything else is a bug of the compiler that verified
+    /// code may still contain.
     fn builder_parts(&self, builder: Value) -> Result<(Ref, usize), Stop> {
         if let Value::Builder(r) = builder
             && r.space() == 0
@@ -74,7 +74,7 @@ impl Heap {
         Err(Fault::new(Code::BadInstruction, "a builder was used after it was built").into())
     }
 
-    /// The items as a vector. Uses the builder up.
+    /// Turns the items into a vector and uses up the builder.
     pub fn builder_vector(&mut self, builder: Value) -> Result<Value, Stop> {
         let (r, len) = self.builder_parts(builder)?;
         let at = r.at() as usize;
@@ -87,14 +87,14 @@ impl Heap {
         Ok(Value::Vector(r))
     }
 
-    /// The items, keys and values in turn, as a map. Uses the builder up.
+    /// Turns the items, keys and values in turn, into a map and uses up the builder.
     pub fn builder_map(&mut self, builder: Value) -> Result<Value, Stop> {
         let (r, len) = self.builder_parts(builder)?;
         let items = self.raw(r, 0, len).to_vec();
         self.new_map(&items)
     }
 
-    /// The items as a set. Uses the builder up.
+    /// Turns the items into a set and uses up the builder.
     pub fn builder_set(&mut self, builder: Value) -> Result<Value, Stop> {
         let (r, len) = self.builder_parts(builder)?;
         let items = self.raw(r, 0, len).to_vec();

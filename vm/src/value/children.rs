@@ -1,12 +1,12 @@
-//! The values right inside a value, for walks over everything it leads to.
+//! Children: the values directly inside a value, for walks over everything it leads to.
 
 use crate::heap::Heap;
 use crate::value::{Ref, Value};
 
 impl Heap {
-    /// What an object consists of: keys and values of maps, captures of functions. A record begins with the vector of its keys,
-    /// which others may share; a part of a vector has the whole. Places that can be written to have none: they may lead
-    /// back to themselves, so whoever walks has to look at them itself.
+    /// Returns the parts of an object: keys and values of maps, captures of functions. A record begins with the
+    /// vector of its keys, which others may share; a slice of a vector has the whole. Mutable places have none:
+    /// they may lead back to themselves, so a walk has to handle them itself.
     pub(crate) fn children(&self, value: Value) -> Vec<Value> {
         match value {
             Value::Vector(r) => match self.slice_parts(r) {
@@ -31,14 +31,14 @@ impl Heap {
         }
     }
 
-    /// The vector that another is a part of, where the part begins and how long it is.
+    /// Returns the vector behind a slice, with the slice's start and length.
     pub(crate) fn slice_parts(&self, r: Ref) -> Option<(Ref, u32, u32)> {
         let Value::SliceHead(parts) = self.head(r) else { return None };
         let (len, start) = parts.get();
         Some((self.child(r, 0)?, start, len))
     }
 
-    /// The items of a builder.
+    /// Returns the items of a builder.
     pub(crate) fn builder_items(&self, builder: Value) -> Vec<Value> {
         let Value::Builder(r) = builder else { return Vec::new() };
         match self.head(r) {

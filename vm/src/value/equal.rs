@@ -1,7 +1,7 @@
 //! Equality, of values (`=`) and of keys.
 //!
-//! Comparing does not recurse, and a pair of objects that is met again is not compared again, so
-//! that shared data costs what it takes in memory rather than what it would take unfolded.
+//! Comparing does not recurse, and a pair of objects that is met again is not compared again, so shared data costs as
+//! much as its memory, not as its unfolded size.
 
 use crate::fault::Fault;
 use crate::heap::Heap;
@@ -9,15 +9,15 @@ use crate::value::hash::{RefMap, RefSet, is_collection, is_opaque};
 use crate::value::{Ref, Value};
 use crate::work::Work;
 
-/// Pairs compared before they are remembered; most comparisons end sooner.
+/// Number of pairs compared before pairs are remembered; most comparisons end sooner.
 pub(super) const UNREMEMBERED: usize = 256;
 
-/// Keys inside keys inside keys are compared by recursion where their hashes collide. Beyond this
-/// depth of collisions, only identical keys are equal.
+/// Maximum depth of hash collisions: keys inside keys are compared by recursion where their hashes collide. Beyond
+/// it, only identical keys are equal.
 const MAX_DEPTH: u32 = 64;
 
 impl Heap {
-    /// The language's `=`: 1 equals 1.0 at any depth, NaN equals nothing.
+    /// Compares by the language's `=`: 1 equals 1.0 at any depth, NaN equals nothing.
     #[inline]
     pub fn equal(&self, a: Value, b: Value, work: &mut Work) -> Result<bool, Fault> {
         self.charge_leaves(a, b);
@@ -27,7 +27,7 @@ impl Heap {
         }
     }
 
-    /// Equality of keys: as `=`, but 1 and 1.0 differ.
+    /// Compares keys like `=`, except that 1 and 1.0 differ.
     #[inline]
     pub fn exact(&self, a: Value, b: Value) -> bool {
         match self.equal_leaf(a, b, false) {
@@ -36,8 +36,7 @@ impl Heap {
         }
     }
 
-    /// As [`Heap::exact`], counting the work: for keys that are compared one after the other, where
-    /// nothing else bounds it.
+    /// Compares like [`Heap::exact`], counting the work: for keys compared one after the other without another bound.
     #[inline]
     pub fn exact_within(&self, a: Value, b: Value, work: &mut Work) -> Result<bool, Fault> {
         self.charge_leaves(a, b);
@@ -49,12 +48,12 @@ impl Heap {
 
     #[inline(never)]
     fn exact_deep(&self, a: Value, b: Value) -> bool {
-        // Bounded by remembering pairs; never fails without a limit.
+        // Bounded by remembering pairs; without a limit it never fails.
         Comparison::new(self, &mut Work::unlimited()).run(a, b, false).unwrap_or(false)
     }
 
-    /// Charges for comparing texts and large integers, by their sizes: an early difference or a shared place makes it
-    /// no cheaper.
+    /// Charges for comparing texts and large integers, by their sizes: an early difference or a shared object makes
+    /// it no cheaper.
     #[inline]
     fn charge_leaves(&self, a: Value, b: Value) {
         match (a, b) {
@@ -76,7 +75,7 @@ impl Heap {
         }
     }
 
-    /// Equality when it can be told without looking into collections. `loose` lets 1 equal 1.0.
+    /// Compares two values if that needs no look into collections. `loose` lets 1 equal 1.0.
     #[inline]
     fn equal_leaf(&self, a: Value, b: Value, loose: bool) -> Option<bool> {
         Some(match (a, b) {
@@ -86,7 +85,7 @@ impl Heap {
             | (Value::Symbol(a), Value::Symbol(b))
             | (Value::Var(a), Value::Var(b))
             | (Value::Tool(a), Value::Tool(b)) => self.same_text(a, b),
-            // As Clojure has it, a pattern equals itself only; as a key its source counts.
+            // As in Clojure, a pattern equals itself only; as a key, its source counts.
             (Value::Regex(a), Value::Regex(b)) => a == b || (!loose && self.same_text(a, b)),
             (Value::Float(a), Value::Float(b)) => a.get() == b.get(),
             (Value::Big(a), Value::Big(b)) => self.same_big(a, b),
@@ -95,7 +94,7 @@ impl Heap {
                 loose && self.compare_numbers(a, b) == Some(std::cmp::Ordering::Equal)
             }
             (Value::Vector(x), Value::Vector(y)) if x == y => true,
-            // Ranges may be longer than anyone could walk.
+            // Ranges may be too long to walk.
             (Value::Range(x), Value::Range(y)) => self.compare_ranges(x, y).is_eq(),
             (Value::Vector(_) | Value::Range(_), Value::Vector(_) | Value::Range(_)) => {
                 if self.seq_len(a) != self.seq_len(b) {
@@ -115,7 +114,7 @@ impl Heap {
                 }
                 return None;
             }
-            // A veil changes nothing about what is equal.
+            // A veil makes no difference to equality.
             (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
                 return self.equal_leaf(self.unveil(a), self.unveil(b), loose);
             }
@@ -132,10 +131,10 @@ enum Frame {
     Pair { a: Value, b: Value, loose: bool },
 }
 
-/// Steps that going into two collections counts as, beside the one for each pair in them.
+/// Steps for entering two collections, besides one for each pair in them.
 const ENTERING: u64 = 2;
 
-/// Steps that remembering a pair counts as.
+/// Steps for remembering a pair.
 pub(super) const REMEMBERING: u64 = 16;
 
 type Pair = (Ref, Ref, bool);
@@ -149,7 +148,7 @@ struct Comparison<'a> {
     equal: RefSet<Pair>,
     trail: Vec<Pair>,
     unequal: RefSet<Pair>,
-    /// The hashes of collections that are keys, and of what is in them.
+    /// Hashes of collections that are keys, and of the collections in them.
     hashes: RefMap<Ref, u64>,
     depth: u32,
 }
@@ -174,7 +173,7 @@ impl<'a> Comparison<'a> {
         self.frames.push(Frame::Pair { a, b, loose });
         while self.frames.len() > floor {
             if !self.step()? {
-                // What was only assumed equal on the way is not known any more.
+                // Equalities assumed on the way are no longer known.
                 self.frames.truncate(floor);
                 for pair in self.trail.drain(trail..) {
                     self.equal.remove(&pair);
@@ -185,7 +184,7 @@ impl<'a> Comparison<'a> {
         Ok(true)
     }
 
-    /// Charges for two leaves, unless these are keys that a table compares: whether it does depends on their hashes.
+    /// Charges for two leaves, except keys that a table compares: whether it does depends on their hashes.
     #[inline]
     fn charge_leaves(&self, a: Value, b: Value) {
         if self.work.limit < u64::MAX {
@@ -193,7 +192,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Goes on with the innermost frame; false once something differs.
+    /// Continues the innermost frame; false once something differs.
     fn step(&mut self) -> Result<bool, Fault> {
         match self.frames.pop() {
             None => Ok(true),
@@ -227,7 +226,7 @@ impl<'a> Comparison<'a> {
                 let _ = self.work.step(REMEMBERING);
             }
         }
-        // That there are too many is found at the next step.
+        // Exceeding the limit is found at the next step.
         let _ = self.work.step(ENTERING);
         self.frames.push(match (a, b) {
             (Value::Map(a), Value::Map(b)) => Frame::Entries { a, b, cursor: 0, loose },
@@ -250,7 +249,7 @@ impl<'a> Comparison<'a> {
                 Some(true) => {}
                 Some(false) => return Ok(false),
                 None => {
-                    // Back here afterwards; not when it was the last, so chains stay short.
+                    // Continues here afterwards, unless it was the last item, so that chains stay short.
                     if next < len {
                         self.frames.push(Frame::Items { a, b, next, loose });
                     }
@@ -323,20 +322,20 @@ impl<'a> Comparison<'a> {
         Ok(true)
     }
 
-    /// Whether a collection has this hash, all of it: keys that share the half that tables hold are not looked at, so
-    /// that what a comparison costs does not depend on the secret.
+    /// True if a collection has this whole hash: keys that only share the half stored in tables are not compared,
+    /// so that the cost of a comparison does not depend on the secret.
     fn has_hash(&mut self, other: Value, hash: u64) -> bool {
-        // Bounded by remembering hashes; never fails without a limit.
+        // Bounded by remembering hashes; without a limit it never fails.
         self.heap.deep_hash(other, &mut Work::unlimited(), &mut self.hashes).is_ok_and(|found| found == hash)
     }
 
-    /// Counts what it may take to find a key that shares its hash with others.
+    /// Counts the work of finding a key that shares its hash with others.
     fn count_opaque(&mut self, key: Value, among: usize) -> Result<(), Fault> {
         if is_opaque(key) { self.work.step(among as u64) } else { Ok(()) }
     }
 
-    /// Which of the keys with the same hash is `key`. A single one need not be compared now: if it
-    /// differs, so do the maps, and finding that out later needs no recursion.
+    /// Returns which of the keys with the same hash is `key`. A single one need not be compared now: if it differs,
+    /// so do the maps, and finding that out later needs no recursion.
     fn choose(
         &mut self,
         key: Value,

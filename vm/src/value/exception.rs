@@ -1,30 +1,30 @@
-//! Exceptions: a map with `:kind`, `:message`, `:data` and `:cause`, and where in the program it happened.
+//! Exceptions: a map with `:kind`, `:message`, `:data` and `:cause`, and the place in the program.
 
 use super::{Ref, Value};
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use ptc_bytecode::{Code, Span};
 
-/// The kind of what `ex-info` makes.
+/// Kind of the exceptions of `ex-info`.
 const INFO: &str = "ExceptionInfo";
 
-/// Cells that an exception takes besides its texts and its data, with room to spare.
+/// Upper bound of the cells of an exception, besides its texts and its data.
 const CELLS: usize = 64;
 
-/// Bytes of the data of an exception that go with its fault.
+/// Maximum bytes of an exception's data that its fault carries.
 const MOST_DATA: usize = 64 << 10;
 
-/// Characters of the data of an exception shown in a message.
+/// Maximum characters of an exception's data shown in a message.
 const SHOWN: usize = 200;
 
 impl Heap {
-    /// An exception that a map describes.
+    /// Makes an exception described by a map.
     pub(crate) fn new_exception(&mut self, map: Ref, place: Value) -> Result<Value, Stop> {
         self.room(3, 0)?;
         Ok(Value::Exception(self.push_object(Value::ExceptionHead, &[Value::Map(map), place])))
     }
 
-    /// An exception of this kind, which is the name of a class or the reason of a fault.
+    /// Makes an exception of this kind, which is the name of a class or the reason of a fault.
     pub fn make_exception(
         &mut self,
         kind: &str,
@@ -59,7 +59,7 @@ impl Heap {
         self.new_exception(map, place)
     }
 
-    /// A fault as a program sees it. Asks for all room before it begins.
+    /// Converts a fault to an exception. Reserves all room before it begins.
     pub(crate) fn exception_of(&mut self, fault: &Fault) -> Result<Value, Stop> {
         let (mut cells, mut text) = (0, 0);
         let mut next = Some(fault);
@@ -97,7 +97,7 @@ impl Heap {
         self.exception_at(kind, [message, data, cause], parts.span)
     }
 
-    /// The fault of an exception that nothing caught.
+    /// Makes the fault of an exception that nothing caught.
     pub(crate) fn uncaught(&self, exception: Ref) -> Fault {
         let text = |key| match self.exception_part(exception, key) {
             Value::Str(text) | Value::Keyword(text) => Some(self.str(text)),
@@ -111,7 +111,7 @@ impl Heap {
             _ => None,
         };
         let data = self.exception_part(exception, "data");
-        // A fault that was caught and thrown again is what it was.
+        // A fault that was caught and thrown again keeps its identity.
         if let Some(code) = text("kind").and_then(Code::from_reason) {
             let fault = Fault::new(code, message).at(span);
             let hint = match data {
@@ -130,15 +130,15 @@ impl Heap {
         let fault = Fault::new(Code::Uncaught, message);
         match self.to_datum(data, MOST_DATA) {
             Ok(data) => fault.with_value(data),
-            // Data that is too much to hand on is no reason to say less about the exception.
+            // If the data is too large to pass on, the rest of the exception is still reported.
             Err(_) => fault,
         }
     }
 
-    /// The beginning of a value's text.
+    /// Returns the beginning of a value's text.
     fn brief(&self, value: Value) -> String {
         let mut text = String::new();
-        // Too long is as good as long enough.
+        // Text that is too long is long enough.
         let _ = self.print(value, &mut text, SHOWN * 4);
         match text.char_indices().nth(SHOWN) {
             Some((cut, _)) => format!("{}…", &text[..cut]),
@@ -146,26 +146,26 @@ impl Heap {
         }
     }
 
-    /// The map of an exception, and its place.
+    /// Returns the map of an exception, and its place.
     pub(crate) fn exception_parts(&self, exception: Ref) -> [Value; 2] {
         [self.field(exception, 0), self.field(exception, 1)]
     }
 
-    /// The map of an exception.
+    /// Returns the map of an exception.
     pub(crate) fn exception_map(&self, exception: Ref) -> Ref {
         match self.field(exception, 0) {
             Value::Map(map) => map,
-            // Every exception has one.
+            // Every exception has a map.
             _ => exception,
         }
     }
 
-    /// A part of an exception by its name: `kind`, `message`, `data`, `cause`.
+    /// Returns a part of an exception by name: `kind`, `message`, `data`, `cause`.
     pub fn exception_part(&self, exception: Ref, name: &str) -> Value {
         self.field_named(self.exception_map(exception), name)
     }
 
-    /// The value of a small map under a keyword.
+    /// Returns the value of a small map under a keyword.
     fn field_named(&self, map: Ref, name: &str) -> Value {
         let mut cursor = 0;
         while let Some((key, value, next)) = self.map_next(map, cursor) {

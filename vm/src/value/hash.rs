@@ -1,8 +1,8 @@
 //! Hashes of text and keys, which depend on the secret of the process.
 //!
-//! Tables keep them and nothing else does: no program sees one, and no snapshot holds one. Equal keys hash alike, and
-//! others differ, however deep the difference is. So looking a key up takes a walk over all of it. The walk has a
-//! price, the same every time: a hash that was kept would make fuel depend on what was collected or loaded between.
+//! Only tables store them: no program sees a hash, and no snapshot holds one. Equal keys have equal hashes, and a
+//! difference at any depth changes the hash, so a lookup walks the whole key. The walk has the same price every time: a
+//! cached hash would make fuel depend on collections and reloads in between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub(crate) type RefMap<K, V> = HashMap<K, V, KeyedState>;
 /// A set of references.
 pub(crate) type RefSet<K> = HashSet<K, KeyedState>;
 
-/// What a hash is of, so that the same bits under another type hash differently.
+/// Tags for the type of a hashed value, so that the same bits under another type hash differently.
 mod kind {
     pub const INT: u64 = 1;
     pub const NIL: u64 = 2;
@@ -42,27 +42,27 @@ mod kind {
     pub const OTHER: u64 = 19;
 }
 
-/// Steps that hashing a part of a collection, or so many bytes of text, is charged for.
+/// Steps charged for hashing a part of a collection, or the same amount of text.
 pub(crate) const PART_STEPS: u64 = 8;
 const HASH_BYTES: usize = 32;
 
-/// Parts that are hashed before hashes are remembered.
+/// Number of parts hashed before hashes are remembered.
 const UNREMEMBERED: u64 = 256;
 
-/// Parts that remembering the hash of a collection counts as.
+/// Steps for remembering the hash of a collection, in parts.
 const REMEMBERING: u64 = 2;
 
-/// No vector is longer, so that no vector equals a longer range.
+/// Maximum length of a vector, so that no vector equals a longer range.
 const LONGEST_VECTOR: usize = u32::MAX as usize;
 
-/// Hash of a keyword from that of its name, so that looking a keyword up as a string hashes nothing.
+/// Computes the hash of a keyword from that of its name, so that looking a keyword up as a string hashes nothing.
 #[inline]
 pub(crate) fn keyword_hash(text_hash: u32) -> u32 {
     text_hash.rotate_left(13) ^ 0x9e37_79b9
 }
 
-/// Whether a value may equal nothing but itself, so that any number of such keys share a hash: the collector moves
-/// functions, so their place cannot be hashed, and NaN does not even equal itself.
+/// True if a value may equal nothing but itself, so that any number of such keys share a hash: the collector moves
+/// functions, so their address cannot be hashed, and NaN does not even equal itself.
 #[inline]
 pub(crate) fn is_opaque(v: Value) -> bool {
     match v {
@@ -74,18 +74,19 @@ pub(crate) fn is_opaque(v: Value) -> bool {
     }
 }
 
-/// Whether a value is a collection, which takes a walk to hash or to compare.
+/// True for a collection, which takes a walk to hash or to compare.
 #[inline]
 pub(crate) fn is_collection(v: Value) -> bool {
     matches!(v, Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_))
 }
 
 impl Heap {
-    /// Hash of a key that is looked up among so many others; the same for keys that are [`exact`](Heap::exact).
+    /// Computes the hash of a key that is looked up among `among` others; equal for keys that are
+    /// [`exact`](Heap::exact).
     ///
     /// While a program runs, collections and long texts are charged by their size, and functions by the number of
-    /// keys they may have to be compared with. After charging more than the run can pay for, hashes are not what they
-    /// should be: [`Heap::look`] then faults, and must be asked before a table is changed.
+    /// keys they may have to be compared with. After charging more than the run can pay for, hashes are wrong:
+    /// [`Heap::look`] then faults, and must be called before a table is changed.
     #[inline]
     pub fn key_hash(&self, v: Value, among: usize) -> u32 {
         match v {
@@ -102,7 +103,7 @@ impl Heap {
             return self.key_hash(self.unveil(v), among);
         }
         let mut work = self.hashing_work();
-        // Shared parts are hashed once, so that a key costs what it takes in memory and not what it would take unfolded.
+        // Shared parts are hashed once, so a key costs as much as its memory, not as its unfolded size.
         let mut known = RefMap::default();
         let mut walk = Walk {
             heap: self,
@@ -120,15 +121,15 @@ impl Heap {
         match hash {
             Ok(hash) => hash as u32,
             Err(_) => {
-                // Whoever looks next finds out why: the time is up, or more is charged than there is.
+                // The next look finds the reason: time is up, or the charges exceed the fuel.
                 self.look_soon();
                 0
             }
         }
     }
 
-    /// Charges for a key that is compared one by one with the few keys of a small map or set, as much as if it were
-    /// hashed: what a key costs does not depend on where it is looked up.
+    /// Charges for a key compared one by one with the few keys of a small map or set, as much as for hashing it:
+    /// the cost of a key does not depend on where it is looked up.
     #[inline]
     pub(crate) fn charge_key(&self, key: Value, among: usize) {
         match key {
@@ -143,13 +144,13 @@ impl Heap {
         }
     }
 
-    /// The hash of a text. Long ones have a price.
+    /// Computes the hash of a text. Long ones have a price.
     #[inline]
     pub(crate) fn hash_of_text(&self, r: Ref) -> u32 {
         self.hash_of_bytes(self.text_bytes(r))
     }
 
-    /// The hash a text with these bytes has.
+    /// Computes the hash of a text with these bytes.
     #[inline]
     pub(crate) fn hash_of_bytes(&self, text: &[u8]) -> u32 {
         self.charge_text_key(text.len());
@@ -163,8 +164,8 @@ impl Heap {
         }
     }
 
-    /// Hash of a value that is no collection, as [`Heap::key_hash`] has it, at no charge: for comparing collections,
-    /// which counts its own steps.
+    /// Computes the hash of a value that is no collection, like [`Heap::key_hash`], at no charge: for comparing
+    /// collections, which counts its own steps.
     pub(crate) fn leaf_hash(&self, v: Value) -> u32 {
         match v {
             Value::Str(r) => self.secret.text(self.text_bytes(r)) as u32,
@@ -174,8 +175,8 @@ impl Heap {
         }
     }
 
-    /// Hash of a collection, of which [`Heap::key_hash`] is the lower half. `known` remembers those of all collections
-    /// inside, so that comparing keys inside keys inside keys hashes each once.
+    /// Computes the full hash of a collection, of which [`Heap::key_hash`] is the lower half. `known` remembers the
+    /// hashes of all inner collections, so that comparing keys inside keys hashes each once.
     pub(crate) fn deep_hash(
         &self,
         v: Value,
@@ -185,7 +186,7 @@ impl Heap {
         Walk { heap: self, work, known, unremembered: 0, is_opaque: false }.hash(v)
     }
 
-    /// Hash of a part that is no collection.
+    /// Computes the hash of a part that is no collection.
     fn scalar(&self, v: Value) -> u64 {
         let secret = self.secret;
         let text = |kind: u64, r: Ref| secret.number(kind, secret.text(self.text_bytes(r)));
@@ -196,7 +197,7 @@ impl Heap {
             Value::Nil => secret.number(kind::NIL, 0),
             Value::False => secret.number(kind::BOOL, 0),
             Value::True => secret.number(kind::BOOL, 1),
-            // 0.0 and -0.0 are one key.
+            // 0.0 and -0.0 are the same key.
             Value::Float(x) => secret.number(kind::FLOAT, if x.get() == 0.0 { 0 } else { x.get().to_bits() }),
             Value::Day(n) => secret.number(kind::DAY, n as u64),
             Value::Instant(n) => secret.number(kind::INSTANT, n as u64),
@@ -219,7 +220,7 @@ impl Heap {
         }
     }
 
-    /// Steps it takes to hash a part that is no collection, besides the one of finding it.
+    /// Returns the steps for hashing a part that is no collection, besides the one for finding it.
     fn scalar_steps(&self, v: Value) -> u64 {
         let bytes = match v {
             Value::Str(r) | Value::Keyword(r) | Value::Symbol(r) | Value::Var(r) | Value::Tool(r) => {
@@ -233,11 +234,11 @@ impl Heap {
     }
 }
 
-/// A walk over all of a value. It does not recurse, since data may be nested deeper than a Rust stack.
+/// A walk over a whole value. It does not recurse, since data may be nested deeper than a Rust stack.
 struct Walk<'a, 'w> {
     heap: &'a Heap,
     work: &'w mut Work,
-    /// Hashes of collections that were met before.
+    /// Hashes of collections met before.
     known: &'w mut RefMap<Ref, u64>,
     /// Steps after which hashes are remembered: most keys are smaller, and remembering takes longer than hashing.
     unremembered: u64,
@@ -274,7 +275,7 @@ impl Walk<'_, '_> {
         Ok(done.unwrap_or_default())
     }
 
-    /// The hash of a part if it can be told at once; otherwise it becomes the innermost frame.
+    /// Returns the hash of a part if it is a leaf or known; otherwise the part becomes the innermost frame.
     fn part(&mut self, v: Value, frames: &mut SmallVec<[Frame; 4]>) -> Result<Option<u64>, Fault> {
         let v = self.heap.unveil(v);
         if !is_collection(v) {
@@ -308,7 +309,7 @@ impl Walk<'_, '_> {
         Ok(None)
     }
 
-    /// The next part of a collection.
+    /// Returns the next part of a collection.
     fn next(&self, frame: &mut Frame) -> Option<Value> {
         match frame {
             Frame::Items { seq, next, .. } => {
@@ -331,7 +332,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Takes the hash of a part in: items in their order, entries and members in any.
+    /// Absorbs the hash of a part: items in order, entries and members in any order.
     fn absorb(&self, frame: &mut Frame, hash: u64) {
         let secret = self.heap.secret;
         match frame {
@@ -344,7 +345,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The hash of a collection whose parts are all taken in.
+    /// Returns the hash of a collection whose parts are all absorbed.
     fn finish(&mut self, frame: &Frame) -> u64 {
         let heap = self.heap;
         let (r, kind, len, parts) = match *frame {

@@ -1,28 +1,27 @@
-//! The hashed form of large maps and sets.
+//! Hashed form of large maps and sets.
 //!
-//! Entries are kept in insertion order in a trie vector (keys and values in turn, or members), with
-//! removed ones marked; an index leads from hashes to entry numbers. The index is an open table
-//! that versions share: like the tail of a vector it remembers how many entries it knows, and the
-//! version that has just these may add to it in place. Others see entry numbers that are not
-//! theirs, or whose key is another, and pass over them. A version that may not add keeps a short
-//! list of its own entries beside the table, and gets a new table when the list is full. So a loop
-//! of `assoc` takes a few cells each, and so do variations of one large map.
+//! Entries are kept in insertion order in a trie vector (keys and values in turn, or members), with removed ones
+//! marked; an index leads from hashes to entry numbers. The index is an open table that versions share: like the tail
+//! of a vector it stores how many entries it knows, and the version with exactly these may add to it in place. Other
+//! versions skip entry numbers that are not theirs, or whose key differs. A version that may not add keeps a short list
+//! of its own entries beside the table, and gets a new table when the list is full. So a loop of `assoc` takes a few
+//! cells per step, and so do variations of one large map.
 
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, LONG_TEXT};
 use crate::value::trie::trie_cells;
 use crate::value::{Ref, Two, Value};
 
-/// Maps and sets with up to this many entries are flat.
+/// Maximum entries of a flat map or set.
 pub(crate) const SMALL: usize = 16;
 
-/// Length of the list beside the table.
+/// Maximum length of the list beside the table.
 const EXTRA_MAX: usize = 16;
 
-/// Cells pushing or setting one entry in a trie of any height takes at most.
+/// Maximum cells for pushing or setting one entry in a trie of any height.
 const ENTRY_CELLS: usize = 17 * 12;
 
-/// What is looked for in a map or set.
+/// The target of a search in a map or set.
 #[derive(Clone, Copy)]
 pub(crate) enum Probe<'a> {
     /// A key.
@@ -49,17 +48,17 @@ fn table_cap(n: usize) -> usize {
     (n + n / 3 + 1).next_power_of_two().max(32)
 }
 
-/// Most cells a hashed collection of `n` entries takes when built whole.
+/// Returns the maximum cells of a hashed collection of `n` entries, built whole.
 pub(crate) fn hashed_cells(n: usize, stride: usize) -> usize {
     trie_cells(n * stride) + table_cap(n) + 8
 }
 
-/// Most cells a map of `n` entries takes when built whole.
+/// Returns the maximum cells of a map of `n` entries, built whole.
 pub(crate) fn map_cells(n: usize) -> usize {
     if n > SMALL { hashed_cells(n, 2) } else { 2 * n + 3 }
 }
 
-/// Most cells a set of `n` members takes when built whole.
+/// Returns the maximum cells of a set of `n` members, built whole.
 pub(crate) fn set_cells(n: usize) -> usize {
     if n > SMALL { hashed_cells(n, 1) } else { n + 1 }
 }
@@ -73,7 +72,7 @@ fn put_slot(slots: &mut [Value], hash: u32, entry: u32) {
     slots[i] = Value::Slot(Two::new(hash, entry));
 }
 
-/// Steps that putting a key into a table takes, besides what hashing and comparing it take.
+/// Steps for inserting a key into a table, besides hashing and comparing it.
 pub const ENTER_STEPS: usize = 8;
 
 impl Heap {
@@ -97,7 +96,7 @@ impl Heap {
         }
     }
 
-    /// Hash of what is looked for among so many entries.
+    /// Returns the hash of the target of a search among `among` entries.
     fn probe_hash(&self, probe: Probe<'_>, among: usize) -> u32 {
         match probe {
             Probe::Key(key) => self.key_hash(key, among),
@@ -107,7 +106,7 @@ impl Heap {
         }
     }
 
-    /// Whether a key is what is looked for.
+    /// True if a key is the target of the search.
     #[inline]
     pub(crate) fn probe_hits(&self, probe: Probe<'_>, key: Value) -> bool {
         match (probe, key) {
@@ -118,7 +117,7 @@ impl Heap {
         }
     }
 
-    /// Calls `hit` with the entries whose hash this is until it says true.
+    /// Calls `hit` with the entries that have this hash until it returns true.
     fn with_hash(&self, map: &Hashed, hash: u32, mut hit: impl FnMut(usize) -> bool) -> Option<usize> {
         let slots = self.raw(map.table, 0, self.table_parts(map.table).0);
         let mask = slots.len().checked_sub(1)?;
@@ -141,19 +140,19 @@ impl Heap {
         })
     }
 
-    /// The key or member of an entry.
+    /// Returns the key or member of an entry.
     #[inline]
     pub(crate) fn hashed_key(&self, map: &Hashed, stride: usize, entry: usize) -> Value {
         self.vec_get(map.entries, entry * stride).unwrap_or(Value::Gone)
     }
 
-    /// The number of the entry that is looked for.
+    /// Returns the number of the entry that is the target of the search.
     pub(crate) fn hashed_find(&self, map: &Hashed, stride: usize, probe: Probe<'_>) -> Option<usize> {
         let hash = self.probe_hash(probe, map.used);
         self.with_hash(map, hash, |entry| self.probe_hits(probe, self.hashed_key(map, stride, entry)))
     }
 
-    /// Entries whose key has this hash, in their order.
+    /// Returns the entries whose key has this hash, in their order.
     pub(crate) fn hashed_candidates(&self, map: &Hashed, stride: usize, hash: u32) -> Vec<usize> {
         let mut found = Vec::new();
         self.with_hash(map, hash, |entry| {
@@ -167,7 +166,7 @@ impl Heap {
         found
     }
 
-    /// The living entries but that with number `place`, and the hashes of their keys.
+    /// Returns the live entries except number `place`, and the hashes of their keys.
     pub(crate) fn hashed_without(&self, map: &Hashed, stride: usize, place: usize) -> (Vec<Value>, Vec<u32>) {
         let all = self.vec_items(map.entries);
         let (mut items, mut hashes) = (Vec::with_capacity(all.len()), Vec::with_capacity(map.len));
@@ -180,7 +179,7 @@ impl Heap {
         (items, hashes)
     }
 
-    /// How to look for a key that is no collection at no charge.
+    /// Returns a probe for a key that is no collection, at no charge.
     pub(crate) fn leaf_probe(&self, key: Value) -> Probe<'static> {
         match key {
             Value::Int(_) => Probe::Key(key),
@@ -189,7 +188,7 @@ impl Heap {
         }
     }
 
-    /// The hashes of all entries by their numbers.
+    /// Returns the hashes of all entries by number.
     fn hashes_by_entry(&self, map: &Hashed) -> Vec<u32> {
         let mut hashes = vec![0; map.used];
         let listed = map.extra.map_or(&[][..], |extra| self.raw(extra, 0, self.vec_len(extra)));
@@ -205,9 +204,9 @@ impl Heap {
         hashes
     }
 
-    /// How many slots are looked at to find each entry of a large map or set once, and how many entries there are:
-    /// for tests of how evenly keys spread. As nothing is ever removed from a table, putting the entries in took as
-    /// many looks. None if it has no table.
+    /// Returns the number of slots visited to find each entry of a large map or set once, and the number of
+    /// entries: for tests of the distribution of keys. As nothing is ever removed from a table, inserting the
+    /// entries took as many visits. None if it has no table.
     #[doc(hidden)]
     pub fn table_probes(&self, r: Ref) -> Option<(usize, usize)> {
         let map = self.hashed(r)?;
@@ -223,7 +222,7 @@ impl Heap {
         Some((probes, entries))
     }
 
-    /// The first living entry from number `entry` on.
+    /// Returns the first live entry from number `entry` on.
     pub(crate) fn hashed_next(&self, map: &Hashed, stride: usize, entry: usize) -> Option<(usize, Value)> {
         (entry..map.used)
             .map(|entry| (entry, self.hashed_key(map, stride, entry)))
@@ -237,7 +236,7 @@ impl Heap {
         self.push_object(head, &[Value::Vector(map.entries), Value::IndexRef(map.table), extra, tabled])
     }
 
-    /// Slots of a table, and how many entries it knows.
+    /// Returns the slots of a table, and the number of entries it knows.
     #[inline]
     fn table_parts(&self, table: Ref) -> (usize, usize) {
         match self.head(table) {
@@ -249,19 +248,20 @@ impl Heap {
         }
     }
 
-    /// Most cells [`Heap::hashed_add`] needs.
+    /// Returns the maximum cells that [`Heap::hashed_add`] needs.
     pub(crate) fn hashed_add_cells(&self, map: &Hashed) -> usize {
         let in_place = self.table_has_room(map);
         ENTRY_CELLS + EXTRA_MAX + 8 + if in_place { 0 } else { 1 + table_cap(2 * (map.used + 1)) }
     }
 
-    /// Whether the next entry may be added to the table in place.
+    /// True if the next entry may be added to the table in place.
     fn table_has_room(&self, map: &Hashed) -> bool {
         let (cap, fill) = self.table_parts(map.table);
         map.table.space() == 0 && map.extra.is_none() && fill == map.used && (map.used + 1) * 4 <= cap * 3
     }
 
-    /// With a new entry, whose key has this hash and is not there. Room for [`Heap::hashed_add_cells`] is there.
+    /// Adds a new entry, whose key has this hash and is not present. Room for [`Heap::hashed_add_cells`] must be
+    /// reserved.
     pub(crate) fn hashed_add(&mut self, map: &Hashed, items: &[Value], hash: u32) -> Ref {
         let entry = map.used as u32;
         let mut new = *map;
@@ -291,15 +291,15 @@ impl Heap {
         self.push_hashed(&new)
     }
 
-    /// Whether the entry should go to the list rather than to a larger table.
+    /// True if the entry should go to the list rather than to a larger table.
     fn may_list(&self, map: &Hashed) -> bool {
         let newest = map.table.space() == 0 && self.table_parts(map.table).1 == map.used;
         let listed = map.extra.map_or(0, |extra| self.vec_len(extra));
-        // A table this version could add to, were it larger, is worth growing.
+        // A table that this version could add to, if it were larger, is worth growing.
         !(newest && map.extra.is_none()) && listed < EXTRA_MAX
     }
 
-    /// A table of its own for this version and one more entry, with hash `hash`.
+    /// Makes a table for this version and one more entry, with hash `hash`.
     fn regrow(&mut self, map: &Hashed, hash: u32) -> Ref {
         let cap = table_cap(2 * (map.used + 1));
         let new = self.push_head(Value::TableHead(Two::new(cap as u32, map.used as u32 + 1)));
@@ -332,12 +332,12 @@ impl Heap {
         }
     }
 
-    /// Cells [`Heap::hashed_set`] needs at most.
+    /// Returns the maximum cells that [`Heap::hashed_set`] needs.
     pub(crate) fn hashed_set_cells(&self) -> usize {
         ENTRY_CELLS + 8
     }
 
-    /// With cells of the entries from `at` on replaced; `removed` when that removes an entry.
+    /// Replaces cells of the entries from `at` on; `removed` if that removes an entry.
     pub(crate) fn hashed_set(&mut self, map: &Hashed, at: usize, items: &[Value], removed: bool) -> Ref {
         let (len, shift) = self.trie_parts(map.entries);
         let mut new = *map;
@@ -346,7 +346,8 @@ impl Heap {
         self.push_hashed(&new)
     }
 
-    /// A hashed collection of entries without equal keys, with these hashes. Room for [`hashed_cells`] is there.
+    /// Makes a hashed collection of entries without equal keys, with these hashes. Room for [`hashed_cells`] must
+    /// be reserved.
     pub(crate) fn build_hashed(&mut self, items: &[Value], stride: usize, hashes: &[u32]) -> Ref {
         let table = self.push_table(hashes.len());
         for (entry, hash) in hashes.iter().enumerate() {
@@ -355,14 +356,14 @@ impl Heap {
         self.finish_hashed(table, items, stride, hashes.len())
     }
 
-    /// The hashes of the keys of these entries.
+    /// Returns the hashes of the keys of these entries.
     pub(crate) fn hashes_of(&self, items: &[Value], stride: usize) -> Vec<u32> {
         let among = items.len() / stride;
         items.iter().step_by(stride).map(|key| self.key_hash(*key, among)).collect()
     }
 
-    /// Drops all but the last of equal keys, which take the place of the first, and gives the
-    /// hashed collection, or nothing if few are left. Room for [`hashed_cells`] is there.
+    /// Drops all but the last of equal keys, which take the position of the first, and returns the hashed
+    /// collection, or None if few are left. Room for [`hashed_cells`] must be reserved.
     pub(crate) fn build_unique(
         &mut self,
         items: &mut Vec<Value>,
@@ -396,7 +397,7 @@ impl Heap {
         Ok(Some(self.finish_hashed(table, items, stride, kept)))
     }
 
-    /// The numbers of the entries that were removed from a map or set; none if there are none.
+    /// Returns the numbers of the entries that were removed from a map or set; None if there are none.
     pub(crate) fn gaps(&self, value: Value, r: Ref) -> Option<Vec<u32>> {
         let stride = if matches!(value, Value::Set(_)) { 1 } else { 2 };
         let map = self.hashed(r).filter(|map| map.len < map.used)?;
@@ -404,7 +405,7 @@ impl Heap {
         Some((0..map.used as u32).filter(is_gone).collect())
     }
 
-    /// A map (stride 2) or set (stride 1) of these entries as if others, with the numbers `gone`, had been
+    /// Makes a map (stride 2) or set (stride 1) of these entries as if others, with the numbers `gone`, had been
     /// removed between them; without gaps if it cannot have come about that way.
     pub(crate) fn new_with_gaps(
         &mut self,

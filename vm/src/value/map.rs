@@ -1,6 +1,5 @@
-//! Maps keep insertion order at every size. Up to 16 entries they are records: a reference to a
-//! vector of keys, which all maps of that shape share, and one value for each. Larger ones are
-//! hashed, see `index`.
+//! Maps, which keep insertion order at every size. Up to 16 entries they are records: a reference to a vector of keys,
+//! which all maps of that shape share, and one value for each. Larger ones are hashed, see `index`.
 
 use crate::fault::Stop;
 use crate::heap::Heap;
@@ -10,8 +9,7 @@ use crate::value::remember::{ABSENT, FieldName};
 use crate::value::{Ref, Value};
 
 impl Heap {
-    /// Value a flexible lookup finds, or `default`, for code that reads the same
-    /// fields of many records.
+    /// Returns the value a flexible lookup finds, or `default`, for code that reads the same fields of many records.
     #[inline]
     pub fn map_field_or(&mut self, r: Ref, key: Value, default: Value) -> Value {
         let name = match key {
@@ -26,15 +24,15 @@ impl Heap {
         }
     }
 
-    /// Appends the value of a field of each of these maps, as [`Heap::map_field_or`] finds it, up to the first
-    /// that is no record of a shape that was met before.
+    /// Appends the value of a field of each of these maps, as [`Heap::map_field_or`] finds it, up to the first that
+    /// is no record of a known shape.
     pub fn known_fields(&self, items: &[Value], key: Value, out: &mut Vec<Value>) {
         let name = match key {
             Value::Keyword(name) => FieldName::keyword(name),
             Value::Str(name) => FieldName::string(name),
             _ => return,
         };
-        // Most often all are of one shape and in one space.
+        // Most often all have one shape and are in one space.
         let mut last = None;
         for item in items {
             let Value::Map(r) = *item else { return };
@@ -52,7 +50,7 @@ impl Heap {
         }
     }
 
-    /// The shape of a record, as it names it, and its values as they are stored.
+    /// Returns the shape of a record, relative to its own space, and its values as they are stored.
     #[inline(always)]
     pub(crate) fn record(&self, r: Ref) -> Option<(Ref, &[Value])> {
         let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
@@ -60,13 +58,13 @@ impl Heap {
         Some((*keys, values))
     }
 
-    /// The place of a field in the records of a space that have this shape, if one was asked for it before.
+    /// Returns the position of a field in the records of a space that have this shape, if it was looked up before.
     #[inline(always)]
     pub(crate) fn known_place(&self, space: u32, keys: Ref, name: FieldName) -> Option<u32> {
         self.key_cache.get(self.rebase_ref(space, keys), name)
     }
 
-    /// The value at a place of a record, nil if records of its shape have no such field.
+    /// Returns the value at a position of a record, nil if records of its shape have no such field.
     #[inline(always)]
     pub(crate) fn placed(&self, space: u32, values: &[Value], place: u32) -> Option<Value> {
         match values.get(place as usize) {
@@ -76,8 +74,8 @@ impl Heap {
         }
     }
 
-    /// The cell of a field, where it is known where records of this shape keep it: `Gone` if they have no
-    /// such field. As it is stored, since a reference fits a register.
+    /// Returns the cell of a field at its known position: `Gone` if records of this shape have no such field. As it
+    /// is stored, since a reference fits a register.
     #[inline(always)]
     pub(crate) fn known_field(&self, r: Ref, name: FieldName) -> Option<&Value> {
         let (keys, values) = self.record(r)?;
@@ -91,7 +89,7 @@ impl Heap {
     fn map_field_slow(&mut self, r: Ref, key: Value, name: FieldName, default: Value) -> Value {
         let found = self.map_flex(r, key);
         self.note_lookup(r, key, found.is_some());
-        // Long names pay for every look-up, so none may be remembered.
+        // Long names pay for every lookup, so none may be remembered.
         if let Value::RecordHead { .. } = self.head(r)
             && let Some(shape) = self.child(r, 0)
             && !key.reference().is_some_and(|name| self.is_long(name))
@@ -101,7 +99,7 @@ impl Heap {
         found.map_or(default, |place| self.map_value(r, place))
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub fn map_len(&self, r: Ref) -> usize {
         match self.head(r) {
@@ -112,13 +110,13 @@ impl Heap {
         }
     }
 
-    /// Value of exactly this key.
+    /// Returns the value of exactly this key.
     #[inline]
     pub fn map_get(&self, r: Ref, key: Value) -> Option<Value> {
         Some(self.map_value(r, self.map_place(r, Probe::Key(key))?))
     }
 
-    /// Value a flexible lookup finds, or `default`.
+    /// Returns the value a flexible lookup finds, or `default`.
     #[inline]
     pub(crate) fn map_flex_or(&self, r: Ref, key: Value, default: Value) -> Value {
         match self.map_flex(r, key) {
@@ -127,13 +125,14 @@ impl Heap {
         }
     }
 
-    /// Value of this key or of its other spelling: keyword for string and back, the string with `_` for `-`.
+    /// Returns the value of this key or of its other spelling: keyword for string and back, the string with `_` for
+    /// `-`.
     #[inline]
     pub fn map_get_flex(&self, r: Ref, key: Value) -> Option<Value> {
         Some(self.map_value(r, self.map_flex(r, key)?))
     }
 
-    /// The entry a flexible lookup finds, with the key as it is spelt in the map.
+    /// Returns the entry a flexible lookup finds, with the key as it is spelt in the map.
     pub fn map_find_flex(&self, r: Ref, key: Value) -> Option<(Value, Value)> {
         let place = self.map_flex(r, key)?;
         Some((self.map_key(r, place), self.map_value(r, place)))
@@ -149,9 +148,9 @@ impl Heap {
             _ => return None,
         };
         let text = self.str(name);
-        // For looking at how it is spelt.
+        // Charges for reading its spelling.
         self.charge_text_key(text.len());
-        // Small maps need no hash, and what is remembered of them must not make a lookup cheaper.
+        // Small maps need no hash, and remembered positions must not make a lookup cheaper.
         let hash_of = |text: &str| match self.head(r) {
             Value::HashHead(_) => self.hash_of_bytes(text.as_bytes()),
             _ => 0,
@@ -169,7 +168,7 @@ impl Heap {
         })
     }
 
-    /// Where in a record or among the entries of a hashed map.
+    /// Returns the position in a record or among the entries of a hashed map.
     #[inline]
     fn map_place(&self, r: Ref, probe: Probe<'_>) -> Option<usize> {
         match self.head(r) {
@@ -186,11 +185,11 @@ impl Heap {
         if let Probe::Key(Value::Keyword(key) | Value::Str(key)) = probe {
             self.charge_text_key(self.text_bytes_len(key));
         }
-        // Mostly the very same keyword object: a pass without looking at any text.
+        // Mostly the very same keyword object: a pass without reading any text.
         if let Probe::Key(Value::Keyword(key)) = probe
             && (keys.space() == 0 || key.space() == keys.space())
         {
-            // As the key is written in the space of the keys.
+            // The key as it is written in the space of the keys.
             let local = if keys.space() == 0 { key } else { Ref::new(0, key.at()) };
             let found = cells.iter().position(|cell| matches!(cell, Value::Keyword(r) if *r == local));
             if found.is_some() {
@@ -243,7 +242,7 @@ impl Heap {
         }
     }
 
-    /// Entries whose key may be `key`, a collection with this hash.
+    /// Returns the entries whose key may be `key`, a collection with this hash.
     pub(crate) fn map_candidates(&self, r: Ref, key: Value, hash: u32) -> Vec<(Value, Value)> {
         let places = match self.hashed(r) {
             Some(map) => self.hashed_candidates(&map, 2, hash),
@@ -256,12 +255,12 @@ impl Heap {
         entries.filter(|(key, _)| is_collection(*key)).collect()
     }
 
-    /// Value of a key that is no collection, at no charge: for comparing maps, which counts its own steps.
+    /// Returns the value of a key that is no collection, at no charge: for comparing maps, which counts its own steps.
     pub(crate) fn map_get_leaf(&self, r: Ref, key: Value) -> Option<Value> {
         Some(self.map_value(r, self.map_place(r, self.leaf_probe(key))?))
     }
 
-    /// With this entry; an existing key keeps its place.
+    /// Sets an entry; an existing key keeps its position.
     pub fn map_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
         if self.guarded {
             return self.guarded_assoc(r, key, value);
@@ -344,9 +343,9 @@ impl Heap {
         }
     }
 
-    /// The keys of a record and one more. Room for them is there.
+    /// Returns the keys of a record and one more. Room for them must be reserved.
     fn keys_with(&mut self, r: Ref, len: usize, key: Value) -> Ref {
-        // The empty map stands for its keys.
+        // The empty map represents its keys.
         let from = self.map_shape(r).unwrap_or(r);
         if let Some(to) = self.shapes.get(from, key, false) {
             return to;
@@ -358,7 +357,7 @@ impl Heap {
         to
     }
 
-    /// Without this key.
+    /// Removes a key.
     pub fn map_dissoc(&mut self, r: Ref, key: Value) -> Result<Value, Stop> {
         let Some(place) = self.map_place(r, Probe::Key(key)) else { return Ok(Value::Map(r)) };
         if let Some(map) = self.hashed(r) {
@@ -391,7 +390,7 @@ impl Heap {
 
     fn hashed_dissoc(&mut self, map: &Hashed, place: usize) -> Result<Value, Stop> {
         if (map.len - 1) * 2 < map.used {
-            // Too many dead entries: build anew.
+            // Too many dead entries: rebuild it.
             let (items, hashes) = self.hashed_without(map, 2, place);
             return self.new_distinct_map(&items, &hashes);
         }
@@ -399,7 +398,7 @@ impl Heap {
         Ok(Value::Map(self.hashed_set(map, place * 2, &[Value::Gone, Value::Nil], true)))
     }
 
-    /// The next entry from cursor 0 on, and the cursor behind it.
+    /// Returns the next entry from cursor 0 on, and the cursor behind it.
     pub fn map_next(&self, r: Ref, cursor: usize) -> Option<(Value, Value, usize)> {
         match self.head(r) {
             Value::RecordHead { len } if cursor < len as usize => {
@@ -419,7 +418,7 @@ impl Heap {
         }
     }
 
-    /// Keys and values in turn.
+    /// Returns keys and values in turn.
     pub fn map_items(&self, r: Ref) -> Vec<Value> {
         if let Some(map) = self.hashed(r) {
             let items = self.vec_items(map.entries);
@@ -438,8 +437,7 @@ impl Heap {
         items
     }
 
-    /// A map of keys and values in turn; of equal keys the first gives the place, the last the
-    /// value.
+    /// Makes a map of keys and values in turn; of equal keys the first gives the position, the last the value.
     pub fn new_map(&mut self, items: &[Value]) -> Result<Value, Stop> {
         if self.guarded
             && let Some((items, is_secret)) = self.guard_entries(items)?
@@ -478,7 +476,7 @@ impl Heap {
         self.push_record(&unique)
     }
 
-    /// A map of keys that are known to differ, and have these hashes.
+    /// Makes a map of keys that are known to differ, and have these hashes.
     pub fn new_distinct_map(&mut self, items: &[Value], hashes: &[u32]) -> Result<Value, Stop> {
         if self.guarded
             && let Some((items, is_secret)) = self.guard_entries(items)?
@@ -511,13 +509,13 @@ impl Heap {
         Ok(Value::Map(new))
     }
 
-    /// Keys to be shared by many maps: at most 16, all different.
+    /// Makes keys to be shared by many maps: at most 16, all different.
     pub fn new_keys(&mut self, keys: &[Value]) -> Result<Ref, Stop> {
         self.room(1 + keys.len(), 0)?;
         Ok(self.push_object(Value::FlatHead { len: keys.len() as u64 }, keys))
     }
 
-    /// A map of shared keys and one value for each.
+    /// Makes a map of shared keys and one value for each.
     #[inline]
     pub fn new_record(&mut self, keys: Ref, values: &[Value]) -> Result<Value, Stop> {
         let len = self.vec_len(keys);
@@ -530,13 +528,13 @@ impl Heap {
         self.plain_record(keys, values)
     }
 
-    /// Keys that many maps share are never veiled, but their values may have to be.
+    /// Makes a record behind the firewall. Shared keys are never veiled, but their values may have to be.
     #[cold]
     fn guarded_record(&mut self, keys: Ref, values: &[Value]) -> Result<Value, Stop> {
         if !self.firewall || !(0..values.len()).any(|i| self.is_firewalled_key(self.field(keys, i))) {
             return self.plain_record(keys, values);
         }
-        // All at once: nothing is half done when there is no room.
+        // All at once: nothing is half done if there is no room.
         self.room(2 + 3 * values.len(), 0)?;
         let mut veiled = values.to_vec();
         for (i, value) in veiled.iter_mut().enumerate() {
@@ -562,8 +560,8 @@ impl Heap {
         self.new_map(&items)
     }
 
-    /// The shared keys of a small map, a vector: maps with the same have the same keys at the same
-    /// places. None for the empty map and for large ones.
+    /// Returns the shared keys of a small map, a vector: maps with the same one have the same keys at the same
+    /// positions. None for the empty map and for large ones.
     #[inline]
     pub fn map_shape(&self, r: Ref) -> Option<Ref> {
         match self.head(r) {
@@ -572,7 +570,7 @@ impl Heap {
         }
     }
 
-    /// The value at place `i` of a map with a shape.
+    /// Returns the value at position `i` of a map with a shape.
     #[inline]
     pub fn record_get(&self, r: Ref, i: usize) -> Value {
         self.field(r, 1 + i)

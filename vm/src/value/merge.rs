@@ -1,7 +1,7 @@
-//! A stable sort whose comparison may fail. The standard one may panic when a comparison that ran
-//! out of fuel answers at random.
+//! Stable sort whose comparison may fail. The standard one may panic if a comparison that ran out of fuel answers at
+//! random.
 
-/// Bottom-up merge sort; `swapped` says whether its first argument must come after its second.
+/// Sorts bottom-up by merging; `swapped` returns whether its first argument must come after its second.
 pub fn merge_sort<T: Copy, E>(
     mut from: Vec<T>,
     mut swapped: impl FnMut(&T, &T) -> Result<bool, E>,

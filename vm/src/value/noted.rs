@@ -1,4 +1,4 @@
-//! Tells whoever watches fields of a lookup.
+//! Notes of field lookups, for watched fields.
 
 use crate::heap::Heap;
 use crate::value::{Ref, Value, is_firewalled};
@@ -10,7 +10,7 @@ impl Heap {
         self.watched = watched;
     }
 
-    /// A field was looked up in a map, not in the quick way.
+    /// Notes the lookup of a field in a map, except those on the quick path.
     #[inline]
     pub fn note_lookup(&mut self, map: Ref, key: Value, is_found: bool) {
         if self.watched.as_ref().is_some_and(|watched| watched.is_waiting()) {
@@ -31,7 +31,7 @@ impl Heap {
         self.watched = Some(watched);
     }
 
-    /// Keys of a map that may be told, and whether they are keywords.
+    /// Returns the keys of a map that may be shown, and true for each keyword.
     fn told_keys(&self, map: Ref) -> Vec<(&str, bool)> {
         let mut keys = Vec::new();
         let mut cursor = 0;

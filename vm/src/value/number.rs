@@ -1,5 +1,5 @@
-//! Integers of any size. Those beyond 64 bits are a sign and limbs in the arena; arithmetic on
-//! them goes through `num-bigint`.
+//! Integers of any size. Those beyond 64 bits are a sign and limbs in the arena; arithmetic on them goes through
+//! `num-bigint`.
 
 use std::cmp::Ordering;
 
@@ -11,23 +11,23 @@ use crate::heap::Heap;
 use crate::value::{Ref, Two, Value};
 use ptc_bytecode::Code;
 
-/// Integers are at most this long. It bounds how long one operation on them takes, as multiplying, dividing, reading and
-/// writing take more than their length.
+/// Maximum limbs of an integer. It bounds the time of one operation, as multiplying, dividing, parsing and printing
+/// take more than linear time.
 const MOST_LIMBS: usize = 1 << 13;
 
-/// Integers of more limbs are beyond all floats.
+/// Number of limbs from which integers are beyond all floats.
 const FLOAT_LIMBS: usize = 16;
 
 /// Digits of the longest integer, with a sign.
 pub(crate) const MOST_DIGITS: usize = 157_828;
 
 impl Heap {
-    /// Faults for integers of more limbs than there may be.
+    /// Faults for integers with too many limbs.
     pub(crate) fn check_limbs(limbs: usize) -> Result<(), Stop> {
         if limbs <= MOST_LIMBS { Ok(()) } else { Err(Heap::too_long().into()) }
     }
 
-    /// Faults for integers of more bits than there may be.
+    /// Faults for integers with too many bits.
     pub fn check_bits(bits: u64) -> Result<(), Stop> {
         Heap::check_limbs(usize::try_from(bits / 64).unwrap_or(usize::MAX).saturating_add(1))
     }
@@ -39,7 +39,7 @@ impl Heap {
             .hint("`(double x)` makes a float of a large integer, whose size does not grow")
     }
 
-    /// An integer of any size; None if the value is not one.
+    /// Returns an integer of any size; None if the value is not one.
     pub fn to_bigint(&self, v: Value) -> Option<BigInt> {
         match v {
             Value::Int(n) => Some(BigInt::from(n)),
@@ -57,7 +57,7 @@ impl Heap {
         }
     }
 
-    /// An integer value, small when it fits 64 bits.
+    /// Makes an integer value, small if it fits 64 bits.
     pub fn new_integer(&mut self, n: &BigInt) -> Result<Value, Stop> {
         if let Some(small) = n.to_i64() {
             return Ok(Value::Int(small));
@@ -71,7 +71,7 @@ impl Heap {
         Ok(Value::Big(r))
     }
 
-    /// Any number as the nearest float.
+    /// Converts any number to the nearest float.
     pub fn to_float(&self, v: Value) -> Option<f64> {
         match v {
             Value::Int(n) => Some(n as f64),
@@ -88,7 +88,7 @@ impl Heap {
         matches!(self.head(r), Value::BigHead(parts) if parts.get().0 == 1)
     }
 
-    /// Limbs, lowest first: `Int` cells holding 64 bits each.
+    /// Returns the limbs, lowest first: `Int` cells holding 64 bits each.
     pub(crate) fn big_limbs(&self, r: Ref) -> &[Value] {
         match self.head(r) {
             Value::BigHead(parts) => self.raw(r, 0, parts.get().1 as usize),
@@ -96,12 +96,12 @@ impl Heap {
         }
     }
 
-    /// Limbs of a big integer, of 64 bits each.
+    /// Returns the number of limbs of a big integer, of 64 bits each.
     pub fn big_len(&self, r: Ref) -> usize {
         self.big_limbs(r).len()
     }
 
-    /// Whether two big integers are the same number.
+    /// True if two big integers are equal.
     pub(crate) fn same_big(&self, a: Ref, b: Ref) -> bool {
         let (x, y) = (self.big_limbs(a), self.big_limbs(b));
         self.owe(x.len());
@@ -110,12 +110,12 @@ impl Heap {
             && x.iter().zip(y).all(|(x, y)| x.same(*y))
     }
 
-    /// The order of a big integer and zero.
+    /// Compares a big integer with zero.
     fn sign_of(&self, r: Ref) -> Ordering {
         if self.big_is_negative(r) { Ordering::Less } else { Ordering::Greater }
     }
 
-    /// Order of two big integers.
+    /// Compares two big integers.
     fn compare_bigs(&self, a: Ref, b: Ref) -> Ordering {
         let (x, y) = (self.big_limbs(a), self.big_limbs(b));
         self.charge(x.len().min(y.len()));
@@ -129,7 +129,7 @@ impl Heap {
         if self.big_is_negative(a) { order.reverse() } else { order }
     }
 
-    /// Order of a big integer and a float. It is beyond 64 bits, where floats have no fraction.
+    /// Compares a big integer with a float. It is beyond 64 bits, where floats have no fraction.
     fn compare_big_float(&self, a: Ref, b: f64) -> Option<Ordering> {
         if b.is_nan() {
             return None;
@@ -144,7 +144,7 @@ impl Heap {
         }
     }
 
-    /// Order of two numbers by their exact values; None if either is NaN or no number.
+    /// Compares two numbers by their exact values; None if either is NaN or no number.
     pub(crate) fn compare_numbers(&self, a: Value, b: Value) -> Option<Ordering> {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
@@ -162,7 +162,7 @@ impl Heap {
     }
 }
 
-/// Exact, where converting the integer to a float would round.
+/// Compares exactly, where converting the integer to a float would round.
 fn compare_int_float(a: i64, b: f64) -> Option<Ordering> {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
     if b.is_nan() {

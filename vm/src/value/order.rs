@@ -9,8 +9,7 @@ use crate::value::hash::RefSet;
 use crate::value::{Ref, Value};
 use crate::work::Work;
 
-/// Place of a kind in the total order: nil, booleans, numbers, keywords, strings, dates, vectors,
-/// the rest.
+/// Returns the rank of a kind in the total order: nil, booleans, numbers, keywords, strings, dates, vectors, the rest.
 fn rank(v: Value) -> u8 {
     match v {
         Value::Nil => 0,
@@ -34,7 +33,7 @@ fn rank(v: Value) -> u8 {
 }
 
 impl Heap {
-    /// The total order of `compare` and `sort`: by kind, then within it; vectors by length, then by
+    /// Compares by the total order of `compare` and `sort`: by kind, then within it; vectors by length, then by
     /// item; maps and sets by size only. NaN comes after all other numbers, so that sorting works.
     #[inline]
     pub fn compare(&self, a: Value, b: Value, work: &mut Work) -> Result<Ordering, Fault> {
@@ -49,7 +48,7 @@ impl Heap {
         }
     }
 
-    /// Vectors whose items lie together: keys of sorting mostly, short and of plain values.
+    /// Compares vectors with contiguous items: mostly sort keys, short and of plain values.
     #[inline(never)]
     fn compare_flat(
         &self,
@@ -71,7 +70,7 @@ impl Heap {
         Ok(Ordering::Equal)
     }
 
-    /// Order of a keyword or string with this text against a value.
+    /// Compares a keyword or string with this text to a value.
     pub(crate) fn text_order(&self, keyword: bool, text: &str, other: Value) -> Ordering {
         match (keyword, other) {
             (true, Value::Keyword(r)) | (false, Value::Str(r)) => text.cmp(self.str(r)),
@@ -80,7 +79,7 @@ impl Heap {
         }
     }
 
-    /// Order where it can be told without looking into vectors.
+    /// Compares two values if that needs no look into vectors.
     #[inline]
     fn compare_leaf(&self, a: Value, b: Value) -> Option<Ordering> {
         Some(match (a, b) {
@@ -119,15 +118,15 @@ impl Heap {
         })
     }
 
-    /// Two ranges as the vectors they stand for: by length, first item, then second.
+    /// Compares two ranges as the vectors they stand for: by length, first item, then second.
     pub(crate) fn compare_ranges(&self, a: Ref, b: Ref) -> Ordering {
         let ((a_start, a_step, a_len), (b_start, b_step, b_len)) = (self.range_parts(a), self.range_parts(b));
         let steps = if a_len > 1 { a_step.cmp(&b_step) } else { Ordering::Equal };
         a_len.cmp(&b_len).then(a_start.cmp(&b_start)).then(steps)
     }
 
-    /// Vectors of one length that are alike up to `at`, without recursion. Pairs met again are equal, or this had
-    /// ended.
+    /// Compares vectors of one length that are equal up to `at`, without recursion. Pairs met again are equal, or
+    /// the comparison would have ended.
     #[inline(never)]
     fn compare_vectors(&self, a: Value, b: Value, at: usize, work: &mut Work) -> Result<Ordering, Fault> {
         let mut frames = vec![(a, b, at)];
@@ -162,8 +161,8 @@ impl Heap {
         Ok(Ordering::Equal)
     }
 
-    /// Order of two numbers, strings, keywords, days, instants or durations; None between kinds,
-    /// for NaN and for everything else.
+    /// Compares two numbers, strings, keywords, days, instants or durations; None between kinds, for NaN and for
+    /// everything else.
     #[inline]
     pub fn partial(&self, a: Value, b: Value) -> Option<Ordering> {
         match (a, b) {
@@ -180,13 +179,13 @@ impl Heap {
         }
     }
 
-    /// `a < b`, false between kinds.
+    /// Evaluates `a < b`, false between kinds.
     #[inline]
     pub fn less(&self, a: Value, b: Value) -> bool {
         self.partial(a, b) == Some(Ordering::Less)
     }
 
-    /// `a <= b`, false between kinds.
+    /// Evaluates `a <= b`, false between kinds.
     #[inline]
     pub fn less_eq(&self, a: Value, b: Value) -> bool {
         matches!(self.partial(a, b), Some(Ordering::Less | Ordering::Equal))

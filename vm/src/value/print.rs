@@ -1,4 +1,4 @@
-//! Printing: the readable form of `pr-str`, and what `str` shows at top level.
+//! Printing: the readable form of `pr-str`, and the form of `str` at top level.
 
 use std::fmt::Write;
 
@@ -9,19 +9,19 @@ use crate::fault::Fault;
 use crate::heap::Heap;
 use crate::value::{FIREWALLED, Ref, RefSet, Value};
 
-/// Steps of printing one element.
+/// Steps for printing one element.
 const FRAME_STEPS: usize = 8;
 
-/// Digits that every limb of a large integer but the first has at least.
+/// Minimum digits of every limb of a large integer but the first.
 const LIMB_DIGITS: usize = 19;
 
-/// Bytes of text that are written in one step.
+/// Bytes of text written per step.
 const WRITTEN_BYTES: usize = 16;
 
-/// Texts in quotes of up to this many bytes have no price of their own.
+/// Maximum bytes of a quoted text without a price of its own.
 const SHORT_QUOTED: usize = 32;
 
-/// What is still to be printed of a collection.
+/// The rest of a collection to be printed.
 enum Frame {
     Items {
         v: Value,
@@ -39,50 +39,50 @@ enum Frame {
     },
     /// The value of an entry whose key has been printed.
     After(Value),
-    /// The same, of a firewalled key.
+    /// The value of an entry with a firewalled key.
     Hidden,
-    /// What an atom or a volatile holds.
+    /// The content of an atom or a volatile.
     Held(Value),
-    /// That has been printed.
+    /// End of the content of a place.
     Leave(Ref),
 }
 
-/// What is still to be printed, the innermost last, and the places that are being printed: the only values that can lead
-/// back to themselves.
+/// Values still to be printed, the innermost last, and the places being printed: the only values that can lead back
+/// to themselves.
 #[derive(Default)]
 struct Todo {
     frames: Vec<Frame>,
     inside: RefSet<Ref>,
 }
 
-/// What of a value is printed.
+/// The parts of a value that are printed.
 #[derive(Clone, Copy)]
 struct Manner {
-    /// Whether what is behind veils is seen.
+    /// True to show veiled values.
     is_clear: bool,
-    /// Whether images and documents are placeholders.
+    /// True to show images and documents as placeholders.
     is_told: bool,
 }
 
 impl Heap {
-    /// Appends the readable form, as `pr-str` gives it, with [`FIREWALLED`] for what is veiled. Faults
-    /// `output_exceeded` past `limit` bytes.
+    /// Appends the readable form of `pr-str`, with [`FIREWALLED`] for veiled values. Faults `output_exceeded` past
+    /// `limit` bytes.
     pub fn print(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
         self.print_as(v, out, limit, Manner { is_clear: false, is_told: false })
     }
 
-    /// Appends the readable form with what is behind veils: for the host, never for a model.
+    /// Appends the readable form with veiled values in clear: for the host, never for a model.
     pub fn print_clear(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
         self.print_as(v, out, limit, Manner { is_clear: true, is_told: false })
     }
 
-    /// Appends what a program tells by printing a value: where the firewall is up, a model is told, and images and
-    /// documents are placeholders. `is_clear` is for the host, and shows what is behind veils.
+    /// Appends the text that a program shows by printing a value: with the firewall up it goes to a model, and
+    /// images and documents are placeholders. `is_clear` is for the host, and shows veiled values.
     pub fn print_told(&self, v: Value, out: &mut String, limit: usize, is_clear: bool) -> Result<(), Fault> {
         self.print_as(v, out, limit, Manner { is_clear, is_told: self.firewall })
     }
 
-    /// The image or the document that a map is, if it is told as one and its fields may be seen.
+    /// Returns the image or document that a map is, if it is shown as one and its fields may be seen.
     fn media(&self, r: Ref, manner: Manner) -> Option<Media<'_>> {
         if !manner.is_told || self.map_len(r) > Media::MAX_ENTRIES {
             return None;
@@ -136,7 +136,7 @@ impl Heap {
                 Some((key, value, cursor)) => {
                     separate(out, first);
                     todo.frames.push(Frame::Entries { r, cursor, first: false });
-                    // A constant of the program is not veiled, and is no secret; all the same it has such a name.
+                    // A constant of the program is not veiled, and no secret; still, it has such a name.
                     let is_hidden = self.firewall && !manner.is_clear && self.is_firewalled_key(key);
                     todo.frames.push(if is_hidden { Frame::Hidden } else { Frame::After(value) });
                     self.print_start(key, out, limit, todo, manner)?;
@@ -162,7 +162,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Prints a leaf, or opens a collection. Faults for a sequence without an end.
+    /// Prints a leaf, or opens a collection. Faults for an endless sequence.
     fn print_start(
         &self,
         v: Value,
@@ -200,11 +200,11 @@ impl Heap {
             Value::Veiled(r) if manner.is_clear => {
                 return self.print_start(self.field(r, 0), out, limit, todo, manner);
             }
-            // Finding digits takes longer than writing them, so too many are refused before.
+            // Computing digits takes longer than writing them, so too many are refused in advance.
             Value::Big(r) if self.big_len(r).saturating_sub(1).saturating_mul(LIMB_DIGITS) > limit => {
                 return Err(too_long(limit));
             }
-            // Its beginning is enough for whoever shows a part.
+            // Its beginning is enough for callers that show a part.
             Value::Str(r) if self.text_bytes_len(r) > limit => {
                 let text = self.str(r);
                 write_quoted(&text[..text.floor_char_boundary(limit)], out);
@@ -271,7 +271,7 @@ impl Heap {
         self.charge(bytes / WRITTEN_BYTES);
     }
 
-    /// Charges for writing that many bytes of text in quotes, a step for each since each is looked at. The price of an
+    /// Charges for writing that many bytes of quoted text, a step for each since each is checked. The price of an
     /// element covers short texts.
     #[inline]
     pub fn charge_quoted(&self, bytes: usize) {
@@ -280,7 +280,7 @@ impl Heap {
         }
     }
 
-    /// Appends what `str` gives: text and dates without quotes, nothing for nil.
+    /// Appends the form of `str`: text and dates without quotes, nothing for nil.
     pub fn display(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
         let start = out.len();
         match v {
@@ -324,7 +324,7 @@ fn push_all(out: &mut String, parts: &[&str]) {
     parts.iter().for_each(|part| out.push_str(part));
 }
 
-/// Writing to a `String` does not fail.
+/// Formats into a `String`, which cannot fail.
 fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(args);
 }

@@ -1,9 +1,9 @@
-//! What a heap remembers about the shapes of records, so that loops over maps of one shape share
-//! keys and find fields by comparing numbers. Both caches hold references.
+//! Caches of the shapes of records, so that loops over maps of one shape share keys and find fields by comparing
+//! numbers. Both caches hold references.
 
 use crate::value::{Ref, Value};
 
-/// Remembers which keys `assoc` and `dissoc` led to, so that the maps made in a loop share keys.
+/// Cache of the keys that `assoc` and `dissoc` led to, so that the maps made in a loop share keys.
 #[derive(Default)]
 pub(crate) struct ShapeCache(Vec<Option<ShapeStep>>);
 
@@ -15,7 +15,7 @@ struct ShapeStep {
     to: Ref,
 }
 
-/// A power of two.
+/// Size of the shape cache, a power of two.
 const SHAPES: usize = 64;
 
 impl ShapeCache {
@@ -46,14 +46,14 @@ impl ShapeCache {
 pub(crate) struct FieldName(u64);
 
 impl FieldName {
-    /// A keyword, as the run names it.
+    /// Makes the name of a keyword, as the run refers to it.
     #[inline(always)]
     pub(crate) fn keyword(name: Ref) -> FieldName {
         // There are far fewer than 2^31 spaces, so the upper bit is free.
         FieldName(name.bits() | 1 << 63)
     }
 
-    /// A string, as the run names it.
+    /// Makes the name of a string, as the run refers to it.
     #[inline(always)]
     pub(crate) fn string(name: Ref) -> FieldName {
         FieldName(name.bits())
@@ -64,27 +64,27 @@ impl FieldName {
     }
 }
 
-/// Remembers where records of one shape keep a key. A collection empties it.
+/// Cache of the position of a key in records of one shape. A collection empties it.
 #[derive(Default)]
 pub(crate) struct KeyCache {
     slots: Vec<KeySlot>,
-    /// Whether some keys are in the own arena, or the key looked for is.
+    /// True if some keys are in the own arena, or the looked-up key is.
     has_own: bool,
 }
 
 #[derive(Clone, Copy)]
 struct KeySlot {
-    /// The shape: its vector of keys.
+    /// Shape: its vector of keys.
     shape: Ref,
     name: FieldName,
-    /// The place of the key among the values; [`ABSENT`] if the shape does not have it.
+    /// Position of the key among the values; [`ABSENT`] if the shape does not have it.
     place: u32,
 }
 
-/// A shape does not have the key.
+/// Position of a key that a shape does not have.
 pub(super) const ABSENT: u32 = u32::MAX;
 
-/// A power of two.
+/// Size of the key cache, a power of two.
 const KEYS: usize = 64;
 
 impl KeyCache {
@@ -111,7 +111,7 @@ impl KeyCache {
         self.slots.clear();
     }
 
-    /// Keeps what is known of frozen spaces.
+    /// Forgets everything except frozen spaces.
     pub(crate) fn forget_own(&mut self) {
         if self.has_own {
             self.has_own = false;

@@ -1,42 +1,42 @@
-//! What a value and an object in an arena look like.
+//! Representation of values and of objects in an arena.
 //!
-//! A value is 16 bytes. What does not fit is an *object*: a head cell followed by payload cells,
-//! named by a [`Ref`]. Head variants live in the same enum as values, so that an object is told
-//! from its first cell with one tag and a scan over cells needs no map of object starts.
+//! A value is 16 bytes. Anything larger is an *object*: a head cell followed by payload cells, identified by a [`Ref`].
+//! Head variants are in the same enum as values, so that an object is recognised by the tag of its first cell and a
+//! scan over cells needs no map of object starts.
 
 use std::fmt;
 
-/// Names an object: the space it lives in (0 is the run's own arena) and its head cell.
+/// Reference to an object: the space it lives in (0 is the run's own arena) and its head cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ref(Two);
 
 impl Ref {
-    /// The object whose head is cell `at` of a space.
+    /// Makes a reference to the object whose head is cell `at` of a space.
     #[inline(always)]
     pub const fn new(space: u32, at: u32) -> Ref {
         Ref(Two::new(space, at))
     }
 
-    /// An object of the run's own arena.
+    /// Makes a reference to an object of the run's own arena.
     #[inline(always)]
     pub(crate) fn own(at: usize) -> Ref {
         // Heaps are kept below 2^32 cells by `Heap::room`.
         Ref::new(0, at as u32)
     }
 
-    /// Both as one number.
+    /// Returns both parts as one number.
     #[inline(always)]
     pub(crate) const fn bits(self) -> u64 {
         self.0.0
     }
 
-    /// Which space, as the holder of the reference numbers them.
+    /// Returns the space, as the holder of the reference numbers it.
     #[inline(always)]
     pub const fn space(self) -> u32 {
         self.0.get().0
     }
 
-    /// Index of the head cell.
+    /// Returns the index of the head cell.
     #[inline(always)]
     pub const fn at(self) -> u32 {
         self.0.get().1
@@ -54,13 +54,13 @@ impl fmt::Debug for Ref {
 pub struct Two(u64);
 
 impl Two {
-    /// These two.
+    /// Packs two numbers.
     #[inline(always)]
     pub const fn new(a: u32, b: u32) -> Two {
         Two((a as u64) << 32 | b as u64)
     }
 
-    /// The two.
+    /// Returns the two numbers.
     #[inline(always)]
     pub const fn get(self) -> (u32, u32) {
         ((self.0 >> 32) as u32, self.0 as u32)
@@ -78,7 +78,7 @@ impl fmt::Debug for Two {
 pub struct Float(u64);
 
 impl Float {
-    /// The number.
+    /// Returns the number.
     #[inline(always)]
     pub const fn get(self) -> f64 {
         f64::from_bits(self.0)
@@ -93,30 +93,30 @@ impl fmt::Debug for Float {
 
 /// A value of a run, or (the hidden variants) a cell of an object that is no value by itself.
 ///
-/// There is no `PartialEq`: see [`Value::same`] for identity, `Heap::equal` for the language's `=`
-/// and `Heap::exact` for keys.
+/// There is no `PartialEq`: see [`Value::same`] for identity, `Heap::equal` for the language's `=` and
+/// `Heap::exact` for keys.
 ///
-/// Every payload is one integer of 64 bits. So the compiler passes values in two registers and copies them as
-/// tag and payload, the way they are written: a value written in two pieces and read back as one would have
-/// to wait for both to reach memory, which costs more than anything else an instruction does.
+/// Every payload is one integer of 64 bits. So the compiler passes values in two registers and copies them as tag
+/// and payload, the way they are written: a value written in two pieces and read back as one would have to wait for
+/// both to reach memory, which costs more than anything else an instruction does.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Value {
-    /// nil
+    /// The value nil.
     Nil,
-    /// false
+    /// The value false.
     False,
-    /// true
+    /// The value true.
     True,
     /// An integer of 64 bits.
     Int(i64),
     /// A float.
     Float(Float),
-    /// Days since 1970-01-01.
+    /// A day: days since 1970-01-01.
     Day(i64),
-    /// Microseconds since 1970-01-01T00:00Z.
+    /// An instant: microseconds since 1970-01-01T00:00Z.
     Instant(i64),
-    /// Milliseconds.
+    /// A duration in milliseconds.
     Duration(i64),
     /// A builtin, by its number in the table of builtins.
     Builtin(u64),
@@ -146,13 +146,13 @@ pub enum Value {
     Closure(Ref),
     /// A vector that is still appended to.
     Builder(Ref),
-    /// A sequence without an end, whose elements are made as they are asked for.
+    /// An endless sequence, whose elements are made on demand.
     Endless(Ref),
-    /// A place that can be written to: an atom, a volatile, or what a transducer remembers.
+    /// A mutable place: an atom, a volatile, or the state of a transducer.
     State(Ref),
-    /// A value that came from a firewalled field: programs compute with it, models never see it.
+    /// A value from a firewalled field: programs compute with it, models never see it.
     Veiled(Ref),
-    /// An exception: what `try` catches and `throw` takes.
+    /// An exception, as `try` catches and `throw` takes.
     Exception(Ref),
 
     // Cells inside objects.
@@ -168,21 +168,21 @@ pub enum Value {
     /// An entry of such a table: the key's hash, and the entry's number.
     #[doc(hidden)]
     Slot(Two),
-    /// Key of an entry that was removed.
+    /// Key of a removed entry.
     #[doc(hidden)]
     Gone,
-    /// Where the collector moved the object to.
+    /// New place of an object that the collector moved.
     #[doc(hidden)]
     Forward(u64),
 
     // Heads.
-    /// Text: its length and where it is.
+    /// Text: its length and offset.
     #[doc(hidden)]
     TextHead(Two),
-    /// As `TextHead`, for text in which each byte is one grapheme.
+    /// Text in which each byte is one grapheme, otherwise like `TextHead`.
     #[doc(hidden)]
     PlainHead(Two),
-    /// 1 for a negative integer, and the number of cells of 64 bits that follow, lowest first.
+    /// Integer: 1 for a negative one, and the number of cells of 64 bits that follow, lowest first.
     #[doc(hidden)]
     BigHead(Two),
     /// `len` items follow.
@@ -231,49 +231,48 @@ pub enum Value {
     /// A function and its `args` arguments follow; calling it gives a link.
     #[doc(hidden)]
     StepHead { args: u64 },
-    /// The number of its kind; what it holds follows.
+    /// Number of its kind; the content follows.
     #[doc(hidden)]
     StateHead { kind: u64 },
     /// The clear value follows: never a veil itself.
     #[doc(hidden)]
     VeilHead,
-    /// A map that says what it is follows, and where it happened.
+    /// A map that describes it follows, and its place.
     #[doc(hidden)]
     ExceptionHead,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
 
-/// Bytes one cell counts for.
+/// Bytes that one cell counts for.
 pub const CELL_BYTES: usize = size_of::<Value>();
 
 impl Value {
-    /// true or false.
+    /// Makes a boolean.
     #[inline(always)]
     pub const fn bool(truth: bool) -> Value {
         if truth { Value::True } else { Value::False }
     }
 
-    /// A builtin, by its number.
+    /// Makes a builtin, by its number.
     #[inline(always)]
     pub const fn builtin(id: u32) -> Value {
         Value::Builtin(id as u64)
     }
 
-    /// A day, by its distance from 1970-01-01.
+    /// Makes a day, by its distance from 1970-01-01.
     #[inline(always)]
     pub const fn day(days: i32) -> Value {
         Value::Day(days as i64)
     }
 
-    /// A float.
+    /// Makes a float.
     #[inline(always)]
     pub const fn float(x: f64) -> Value {
         Value::Float(Float(x.to_bits()))
     }
 
-    /// The object this cell refers to. All reference variants have one layout, so this is one
-    /// range check.
+    /// Returns the object this cell refers to. All reference variants have one layout, so this is one range check.
     #[inline]
     pub fn reference(&self) -> Option<Ref> {
         match self {
@@ -301,7 +300,7 @@ impl Value {
         }
     }
 
-    /// The object this cell refers to, to be replaced.
+    /// Returns the object this cell refers to, to be replaced.
     #[inline]
     pub(crate) fn reference_mut(&mut self) -> Option<&mut Ref> {
         match self {
@@ -329,7 +328,7 @@ impl Value {
         }
     }
 
-    /// Identity: the same scalar, or the same object under the same type. Floats by bits.
+    /// Compares by identity: the same scalar, or the same object under the same type. Floats by bits.
     #[inline]
     pub fn same(self, other: Value) -> bool {
         match (self, other) {
@@ -349,13 +348,13 @@ impl Value {
         }
     }
 
-    /// Whether it counts as true: everything but nil and false.
+    /// True if it counts as true: everything but nil and false.
     #[inline]
     pub fn truthy(self) -> bool {
         !matches!(self, Value::Nil | Value::False)
     }
 
-    /// Whether it can be walked from one end to the other.
+    /// True if it can be walked from one end to the other.
     #[inline]
     pub(crate) fn is_finite_seq(self) -> bool {
         matches!(
@@ -364,13 +363,13 @@ impl Value {
         )
     }
 
-    /// Whether it is an integer or a float.
+    /// True for an integer or a float.
     #[inline]
     pub fn is_number(self) -> bool {
         matches!(self, Value::Int(_) | Value::Float(_) | Value::Big(_))
     }
 
-    /// The word for its type in messages.
+    /// Returns the word for its type in messages.
     pub fn type_word(self) -> &'static str {
         match self {
             Value::Nil => "nil",
@@ -394,7 +393,7 @@ impl Value {
         }
     }
 
-    /// The same with its article, as it stands in a sentence: `a number`, `nil`.
+    /// Returns the word for its type with an article, for use in a sentence: `a number`, `nil`.
     pub fn type_phrase(self) -> &'static str {
         match self.type_word() {
             "nil" => "nil",
@@ -423,10 +422,10 @@ impl Value {
     }
 }
 
-/// What stands in place of a firewalled value wherever a model could read it.
+/// Replacement for a firewalled value wherever a model could read it.
 pub const FIREWALLED: &str = "<Firewalled>";
 
-/// Whether values under this name are kept from models.
+/// True if values under this name are hidden from models.
 ///
 /// ```
 /// assert!(ptc_vm::is_firewalled("_email_ids") && !ptc_vm::is_firewalled("email_ids"));

@@ -1,13 +1,13 @@
-//! What all collections have in common: walking, counting, taking by place. And ranges, which are
-//! vectors of evenly spaced integers that nobody has written down.
+//! Operations of all collections: walking, counting, access by position. Also ranges, which are vectors of evenly
+//! spaced integers that are not written out.
 
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::{Ref, Value};
 
 impl Heap {
-    /// `coll` as something [`Heap::iter_next`] can walk from cursor 0. Faults `type_error` if it is
-    /// not a collection.
+    /// Returns `coll` in a form that [`Heap::iter_next`] can walk from cursor 0. Faults `type_error` if it is not a
+    /// collection.
     #[inline]
     pub fn iter_start(&mut self, coll: Value) -> Result<Value, Stop> {
         match coll {
@@ -20,15 +20,15 @@ impl Heap {
         }
     }
 
-    /// The next element and the cursor behind it. Entries of maps are new vectors of two.
+    /// Returns the next element and the cursor behind it. Entries of maps are new vectors of two.
     pub fn iter_next(&mut self, seq: Value, cursor: usize) -> Result<Option<(Value, usize)>, Stop> {
         let mut item = Value::Nil;
         let next = self.iter_step(seq, cursor, &mut item)?;
         Ok((next > 0).then_some((item, next)))
     }
 
-    /// Puts the next element in `item` and gives the cursor behind it, or 0 at the end. The form
-    /// of [`Heap::iter_next`] that is fastest, as the element is copied once.
+    /// Puts the next element in `item` and returns the cursor behind it, or 0 at the end. The fastest form of
+    /// [`Heap::iter_next`], as the element is copied once.
     #[inline]
     pub(crate) fn iter_step(&mut self, seq: Value, cursor: usize, item: &mut Value) -> Result<usize, Stop> {
         match seq {
@@ -84,7 +84,7 @@ impl Heap {
         }
     }
 
-    /// Number of elements. Faults `type_error` if it is not a collection.
+    /// Returns the number of elements. Faults `type_error` if it is not a collection.
     pub fn count(&self, coll: Value) -> Result<usize, Stop> {
         Ok(match coll {
             Value::Nil => 0,
@@ -101,8 +101,8 @@ impl Heap {
         })
     }
 
-    /// Element `i` of a vector, range or string; None out of range and for nil. Faults `type_error`
-    /// for anything else.
+    /// Returns element `i` of a vector, range or string; None out of range and for nil. Faults `type_error` for
+    /// anything else.
     pub fn nth(&mut self, coll: Value, i: usize) -> Result<Option<Value>, Stop> {
         match coll {
             Value::Vector(r) => Ok(self.vec_get(r, i)),
@@ -114,7 +114,7 @@ impl Heap {
         }
     }
 
-    /// The first element of any collection, nil if it has none.
+    /// Returns the first element of any collection, nil if it has none.
     pub fn first(&mut self, coll: Value) -> Result<Value, Stop> {
         let first = match coll {
             Value::Nil => None,
@@ -128,7 +128,7 @@ impl Heap {
         Ok(first.unwrap_or(Value::Nil))
     }
 
-    /// All elements. Not counted against the heap: charge for them first.
+    /// Returns all elements. Not counted against the heap: charge for them first.
     pub fn to_vec(&mut self, coll: Value) -> Result<Vec<Value>, Stop> {
         match coll {
             Value::Nil => Ok(Vec::new()),
@@ -153,7 +153,7 @@ impl Heap {
         }
     }
 
-    /// All elements as a vector; a vector as it is.
+    /// Returns all elements as a vector; a vector as it is.
     pub fn to_vector(&mut self, coll: Value) -> Result<Value, Stop> {
         match coll {
             Value::Vector(_) => Ok(coll),
@@ -177,8 +177,8 @@ impl Heap {
         }
     }
 
-    /// Elements `from..to` of a vector or range, clamped; shares with the original where it can.
-    /// Other collections as vectors first.
+    /// Returns elements `from..to` of a vector or range, clamped; shares with the original if possible. Other
+    /// collections become vectors first.
     pub fn slice(&mut self, coll: Value, from: usize, to: usize) -> Result<Value, Stop> {
         match coll {
             Value::Vector(r) => self.vec_slice(r, from, to),
@@ -201,7 +201,7 @@ impl Heap {
         }
     }
 
-    /// Integers from `start` to before `end`; none if the step leads away or is 0.
+    /// Makes the integers from `start` to before `end`; none if the step leads away or is 0.
     pub fn new_range(&mut self, start: i64, end: i64, step: i64) -> Result<Value, Stop> {
         let (start_wide, end_wide, step_wide) = (i128::from(start), i128::from(end), i128::from(step));
         let len = match step {
@@ -221,7 +221,7 @@ impl Heap {
         Ok(Value::Range(self.push_object(head, &[Value::Int(start), Value::Int(step)])))
     }
 
-    /// Start, step and length of a range.
+    /// Returns start, step and length of a range.
     #[inline]
     pub fn range_parts(&self, r: Ref) -> (i64, i64, u64) {
         let cells = &self.space(r.space()).cells[r.at() as usize..r.at() as usize + 3];
@@ -237,7 +237,7 @@ impl Heap {
         ((i as u64) < len).then(|| range_item(start, step, i as i64))
     }
 
-    /// Item of a vector or range; nil past its end.
+    /// Returns an item of a vector or range; nil past its end.
     #[inline]
     pub fn seq_at(&self, v: Value, i: usize) -> Value {
         match v {
@@ -247,7 +247,7 @@ impl Heap {
         }
     }
 
-    /// Length of a vector or range.
+    /// Returns the length of a vector or range.
     #[inline]
     pub fn seq_len(&self, v: Value) -> usize {
         match v {
@@ -257,7 +257,7 @@ impl Heap {
         }
     }
 
-    /// Item of a vector or range.
+    /// Returns an item of a vector or range.
     #[inline]
     pub(crate) fn seq_get(&self, v: Value, i: usize) -> Option<Value> {
         match v {
@@ -267,7 +267,7 @@ impl Heap {
         }
     }
 
-    /// "expected a collection, got …".
+    /// Makes the fault "expected a collection, got …".
     #[cold]
     pub fn not_a_collection(&self, v: Value) -> Stop {
         if let Value::Endless(_) = v {

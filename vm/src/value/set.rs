@@ -1,4 +1,4 @@
-//! Sets keep insertion order at every size. Up to 16 members they are flat, larger ones hashed.
+//! Sets, which keep insertion order at every size. Up to 16 members they are flat, larger ones hashed.
 
 use crate::fault::Stop;
 use crate::heap::Heap;
@@ -7,7 +7,7 @@ use crate::value::index::{Probe, SMALL, hashed_cells};
 use crate::value::{Ref, Value};
 
 impl Heap {
-    /// Number of members.
+    /// Returns the number of members.
     #[inline]
     pub fn set_len(&self, r: Ref) -> usize {
         match self.head(r) {
@@ -33,8 +33,7 @@ impl Heap {
         (0..self.set_len(r)).find(|i| self.exact(self.field(r, *i), item))
     }
 
-    /// Whether something that is no collection is a member, told at no charge: for comparing sets, which counts its
-    /// own steps.
+    /// True if a value that is no collection is a member, at no charge: for comparing sets, which counts its own steps.
     pub(crate) fn set_has_leaf(&self, r: Ref, item: Value) -> bool {
         match self.hashed(r) {
             Some(set) => self.hashed_find(&set, 1, self.leaf_probe(item)).is_some(),
@@ -52,12 +51,12 @@ impl Heap {
         }
     }
 
-    /// The member equal to `item`.
+    /// Returns the member equal to `item`.
     pub fn set_get(&self, r: Ref, item: Value) -> Option<Value> {
         self.set_place(r, item).map(|place| self.set_member(r, place))
     }
 
-    /// Members that may be `item`, a collection with this hash.
+    /// Returns the members that may be `item`, a collection with this hash.
     pub(crate) fn set_candidates(&self, r: Ref, item: Value, hash: u32) -> Vec<Value> {
         let places = match self.hashed(r) {
             Some(set) => self.hashed_candidates(&set, 1, hash),
@@ -70,7 +69,7 @@ impl Heap {
         members.filter(|member| is_collection(*member)).collect()
     }
 
-    /// With this member.
+    /// Adds a member.
     pub fn set_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
         if let Value::Veiled(_) = item {
             let set = self.set_conj(r, self.unveil(item))?;
@@ -110,7 +109,7 @@ impl Heap {
         Ok(Value::Set(new))
     }
 
-    /// Without this member.
+    /// Removes a member.
     pub fn set_disj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
         let Some(place) = self.set_place(r, item) else { return Ok(Value::Set(r)) };
         if let Some(set) = self.hashed(r) {
@@ -133,7 +132,7 @@ impl Heap {
         self.push_few(&items)
     }
 
-    /// The next member from cursor 0 on, and the cursor behind it.
+    /// Returns the next member from cursor 0 on, and the cursor behind it.
     pub fn set_next(&self, r: Ref, cursor: usize) -> Option<(Value, usize)> {
         match self.head(r) {
             Value::FewHead { len } if cursor < len as usize => Some((self.field(r, cursor), cursor + 1)),
@@ -146,7 +145,7 @@ impl Heap {
         }
     }
 
-    /// All members.
+    /// Returns all members.
     pub fn set_items(&self, r: Ref) -> Vec<Value> {
         let mut items = Vec::with_capacity(self.set_len(r));
         let mut cursor = 0;
@@ -157,7 +156,7 @@ impl Heap {
         items
     }
 
-    /// A set of these, each once, in order of first appearance.
+    /// Makes a set of these, each once, in order of first appearance.
     pub fn new_set(&mut self, items: &[Value]) -> Result<Value, Stop> {
         if self.guarded
             && let Some(items) = self.guard_members(items)

@@ -1,9 +1,9 @@
 //! Sorted maps and sets: a balanced tree in the order of `compare`, or its reverse.
 //!
-//! A head names the root. Nodes hold key, value, left and right, and in their head how many nodes
-//! there are from it on down; so an entry is found by its place as well as by its key. A change
-//! copies the path to it. The tree is balanced by weight, which bounds its height by 2.5 times the
-//! logarithm of its size: functions here may recurse over levels.
+//! A head refers to the root. Nodes hold key, value, left and right, and in their head the number of nodes below and
+//! including them; so an entry is found by its position as well as by its key. A change copies the path to it. The tree
+//! is balanced by weight, which bounds its height by 2.5 times the logarithm of its size: functions here may recurse
+//! over levels.
 
 use std::cmp::Ordering;
 
@@ -13,28 +13,28 @@ use crate::value::index::Probe;
 use crate::value::{Ref, Two, Value, merge_sort};
 use crate::work::Work;
 
-/// Steps of finding the side of a node that a key belongs to, besides what comparing takes.
+/// Steps for finding the side of a node that a key belongs to, besides the comparison.
 const ORDER_STEPS: usize = 2;
 
-/// Steps of going down to the entry at a place.
+/// Steps for descending to the entry at a position.
 const PLACE_STEPS: usize = 32;
 
-/// Cells of a node.
+/// Number of cells of a node.
 const NODE: usize = 5;
 
-/// Most levels a tree of 2^32 nodes has.
+/// Maximum levels of a tree of 2^32 nodes.
 const LEVELS: usize = 80;
 
-/// Neither side of a node weighs more than this many times the other.
+/// Maximum ratio of the weights of a node's sides.
 const DELTA: usize = 3;
 
-/// An inner grandchild this many times as heavy as the outer one takes two rotations.
+/// Ratio of an inner to an outer grandchild's weight from which two rotations are needed.
 const GAMMA: usize = 2;
 
 type Tree = Option<Ref>;
 
 impl Heap {
-    /// A sorted map of keys and values in turn; of equal keys the last gives the value.
+    /// Makes a sorted map of keys and values in turn; of equal keys the last gives the value.
     pub fn new_sorted_map(&mut self, items: &[Value], descending: bool) -> Result<Value, Stop> {
         if self.guarded
             && let Some((items, is_secret)) = self.guard_entries(items)?
@@ -47,7 +47,7 @@ impl Heap {
         Ok(Value::Map(self.new_sorted(entries, false, descending)?))
     }
 
-    /// A sorted set of these.
+    /// Makes a sorted set of these.
     pub fn new_sorted_set(&mut self, items: &[Value], descending: bool) -> Result<Value, Stop> {
         if self.guarded
             && let Some(items) = self.guard_members(items)
@@ -60,7 +60,7 @@ impl Heap {
         Ok(Value::Set(self.new_sorted(entries, true, descending)?))
     }
 
-    /// A map of these items, sorted if `like` is.
+    /// Makes a map of these items, sorted if `like` is.
     pub fn new_map_like(&mut self, like: Ref, items: &[Value]) -> Result<Value, Stop> {
         match self.sorted_order(like) {
             Some(descending) => self.new_sorted_map(items, descending),
@@ -68,7 +68,7 @@ impl Heap {
         }
     }
 
-    /// A set of these items, sorted if `like` is.
+    /// Makes a set of these items, sorted if `like` is.
     pub fn new_set_like(&mut self, like: Ref, items: &[Value]) -> Result<Value, Stop> {
         match self.sorted_order(like) {
             Some(descending) => self.new_sorted_set(items, descending),
@@ -76,7 +76,7 @@ impl Heap {
         }
     }
 
-    /// Of a sorted map or set, whether it is in reverse order.
+    /// Returns whether a sorted map or set is in reverse order; None if it is not sorted.
     pub fn sorted_order(&self, r: Ref) -> Option<bool> {
         match self.head(r) {
             Value::SortedHead(flags) => Some(flags.get().1 == 1),
@@ -93,8 +93,7 @@ impl Heap {
             self.look()?;
             Ok::<bool, Stop>(self.key_order(a.0, b.0, descending).is_gt())
         })?;
-        // The sort is stable, so the last of equal keys is the last that was given; the first of
-        // them is the key that stays.
+        // The sort is stable, so the last of equal keys is the last one given; the first of them is the key that stays.
         entries.dedup_by(|later, kept| {
             let same = self.key_order(later.0, kept.0, descending).is_eq();
             if same {
@@ -120,7 +119,7 @@ impl Heap {
     }
 
     fn key_order(&self, a: Value, b: Value, descending: bool) -> Ordering {
-        // Counted as any other comparison; whoever compares many keys looks at what is due in between.
+        // Charged like any other comparison; code that compares many keys checks the charges in between.
         let mut work = Work::unlimited();
         let order = self.compare(a, b, &mut work).unwrap_or(Ordering::Equal);
         self.charge(work.steps as usize + ORDER_STEPS);
@@ -138,12 +137,12 @@ impl Heap {
         }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub(crate) fn sorted_len(&self, r: Ref) -> usize {
         self.tree_len(self.root(r))
     }
 
-    /// The place of an entry, or the place it would have.
+    /// Returns the position of an entry, or the position it would have.
     pub(crate) fn sorted_find(&self, r: Ref, probe: Probe<'_>) -> Result<usize, usize> {
         let descending = self.sorted_order(r).unwrap_or(false);
         let (mut tree, mut before) = (self.root(r), 0);
@@ -167,7 +166,7 @@ impl Heap {
         Err(before)
     }
 
-    /// Key and value of the entry at a place.
+    /// Returns key and value of the entry at a position.
     pub(crate) fn sorted_entry(&self, r: Ref, place: usize) -> Option<(Value, Value)> {
         self.charge(PLACE_STEPS);
         let (mut tree, mut place) = (self.root(r), place);
@@ -183,7 +182,7 @@ impl Heap {
         None
     }
 
-    /// With this entry. Faults for a key that has no order.
+    /// Adds an entry. Faults for a key without an order.
     pub(crate) fn sorted_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Ref, Stop> {
         check_key(key)?;
         self.room(2 + NODE * 3 * LEVELS, 0)?;
@@ -198,7 +197,7 @@ impl Heap {
         Ok(self.push_sorted(root, set, descending))
     }
 
-    /// Without the entry at a place.
+    /// Removes the entry at a position.
     pub(crate) fn sorted_remove(&mut self, r: Ref, place: usize) -> Result<Ref, Stop> {
         self.room(2 + NODE * 3 * LEVELS, 0)?;
         let Value::SortedHead(flags) = self.head(r) else { return Ok(r) };
@@ -207,7 +206,7 @@ impl Heap {
         Ok(self.push_sorted(root, set, descending))
     }
 
-    // Room for what follows is there.
+    // Room for the rest is reserved.
 
     fn push_node(&mut self, entry: (Value, Value), left: Tree, right: Tree) -> Ref {
         let size = (1 + self.tree_len(left) + self.tree_len(right)) as u32;
@@ -260,7 +259,7 @@ impl Heap {
             }
             (Ordering::Equal, None, other) | (Ordering::Equal, other, None) => other,
             (Ordering::Equal, _, Some(side)) => {
-                // The next entry takes its place.
+                // The next entry replaces it.
                 let mut first = side;
                 while let Some(before) = self.child(first, 2) {
                     first = before;
@@ -273,7 +272,7 @@ impl Heap {
         }
     }
 
-    /// A node whose sides differ in weight by no more than one insertion or removal.
+    /// Makes a node whose sides differ in weight by no more than one insertion or removal.
     fn balanced(&mut self, entry: (Value, Value), left: Tree, right: Tree) -> Ref {
         let weight = |heap: &Heap, tree: Tree| heap.tree_len(tree) + 1;
         let (left_weight, right_weight) = (weight(self, left), weight(self, right));
@@ -301,7 +300,7 @@ impl Heap {
     }
 }
 
-/// Keys that `compare` cannot tell apart would replace each other.
+/// Refuses keys that `compare` cannot tell apart, which would replace each other.
 fn check_key(key: Value) -> Result<(), Stop> {
     match key {
         Value::Map(_)
@@ -324,7 +323,7 @@ fn check_key(key: Value) -> Result<(), Stop> {
 mod tests {
     use super::*;
 
-    /// Checks order and balance of every node; gives the size.
+    /// Checks order and balance of every node; returns the size.
     fn check(heap: &Heap, tree: Tree) -> usize {
         let Some(node) = tree else { return 0 };
         let (_, left, right) = heap.node(node);

@@ -1,26 +1,26 @@
-//! Places that can be written to, the only objects that change once they are made: atoms and volatiles of programs, and
-//! what transducers remember.
+//! Mutable places, the only objects that change once they are made: atoms and volatiles of programs, and the state of
+//! transducers.
 //!
-//! A place belongs to the run that made it. Others may read it and cannot write to it: branches of that run, which read
-//! at the same time, and later turns of a session. Those mostly see its value only (see `leaving.rs`).
+//! A place belongs to the run that made it. Branches of that run, which read at the same time, and later turns of a
+//! session may read it and cannot write to it. They mostly see its value only (see `leaving.rs`).
 
 use crate::fault::Stop;
 use crate::heap::Heap;
 use crate::value::{Ref, Value};
 
-/// What a place is to a program.
+/// The kind of a place, as programs see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StateKind {
-    /// Something that a function of the core library remembers. Programs never hold one themselves, only inside a function.
+    /// State of a core library function. Programs never hold one directly, only inside a function.
     Memory,
-    /// What `atom` makes.
+    /// An atom, made by `atom`.
     Atom,
-    /// What `volatile!` makes.
+    /// A volatile, made by `volatile!`.
     Volatile,
 }
 
 impl StateKind {
-    /// The kind with this number.
+    /// Returns the kind with this number.
     pub(crate) fn from_number(number: u64) -> Option<StateKind> {
         [StateKind::Memory, StateKind::Atom, StateKind::Volatile]
             .into_iter()
@@ -44,7 +44,7 @@ impl StateKind {
         }
     }
 
-    /// What stands before its value where it is printed.
+    /// Returns the tag printed before its value.
     pub(crate) fn tag(self) -> &'static str {
         match self {
             StateKind::Memory => "#<unknown> ",
@@ -53,7 +53,7 @@ impl StateKind {
         }
     }
 
-    /// Text for one that is inside of itself.
+    /// Returns the text for a place inside itself.
     pub fn cut_short(self) -> &'static str {
         match self {
             StateKind::Memory => "#<unknown>",
@@ -64,13 +64,13 @@ impl StateKind {
 }
 
 impl Heap {
-    /// A place that holds `value`.
+    /// Makes a place that holds `value`.
     pub fn new_state(&mut self, kind: StateKind, value: Value) -> Result<Value, Stop> {
         self.room(2, 0)?;
         Ok(Value::State(self.push_object(Value::StateHead { kind: kind.number() }, &[value])))
     }
 
-    /// The kind of a place.
+    /// Returns the kind of a place.
     pub fn state_kind(&self, r: Ref) -> StateKind {
         match self.head(r) {
             Value::StateHead { kind } => StateKind::from_number(kind).unwrap_or(StateKind::Memory),
@@ -78,13 +78,13 @@ impl Heap {
         }
     }
 
-    /// The value in a place.
+    /// Returns the value in a place.
     pub fn state(&self, r: Ref) -> Value {
         self.field(r, 0)
     }
 
-    /// Writes to a place. False if it belongs to somebody else: to an earlier turn of the session,
-    /// or to the run this one is a branch of, where others read at the same time.
+    /// Writes to a place. False if it belongs to an earlier turn of the session, or to the run this one is a branch
+    /// of, where others read at the same time.
     pub fn set_state(&mut self, r: Ref, value: Value) -> bool {
         let own = self.is_own_state(r);
         if own {
@@ -98,10 +98,10 @@ impl Heap {
         r.space() == 0 && matches!(self.own.cells.get(r.at() as usize), Some(Value::StateHead { .. }))
     }
 
-    /// The value a host is given: without its veil, and of an atom or a volatile what it holds. One that holds nothing but
-    /// itself stays as it is.
+    /// Returns the value as a host gets it: without its veil, and the content of an atom or a volatile. A place
+    /// that holds only itself stays as it is.
     pub fn bare(&self, v: Value) -> Value {
-        // The other goes half as fast: where they meet, places hold each other in a circle.
+        // The second pointer moves half as fast: if they meet, places hold each other in a circle.
         let (mut ahead, mut behind, mut steps) = (self.unveil(v), self.unveil(v), 0_u64);
         while let Value::State(r) = ahead {
             ahead = self.unveil(self.state(r));

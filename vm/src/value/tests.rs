@@ -1,5 +1,5 @@
-//! Properties of the whole value layer: collections against plain models, deep and shared data,
-//! and the same results however often memory is collected or frozen.
+//! Properties of the whole value layer: collections compared with plain models, deep and shared data, and equal results
+//! however often memory is collected or frozen.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn at(v: Value) -> Ref {
     v.reference().unwrap()
 }
 
-/// A key of one of several types, some of which look alike.
+/// Makes a key of one of several types, some of which look alike.
 fn key(heap: &mut Heap, n: i64) -> Value {
     match n % 5 {
         0 => Value::Int(n),
@@ -36,7 +36,7 @@ fn key(heap: &mut Heap, n: i64) -> Value {
 enum Step {
     Add(i64, i64),
     Remove(i64),
-    /// Go on from an older version.
+    /// Continue from an older version.
     Back(usize),
     Collect,
     Freeze,
@@ -163,8 +163,7 @@ proptest! {
         }
     }
 
-    /// The same program on three heaps: never collected, collected at every step, and frozen now
-    /// and then.
+    /// The same program on three heaps: never collected, collected at every step, and frozen now and then.
     #[test]
     fn collecting_changes_nothing(ops in prop::collection::vec((0u8..12, 0usize..1000, 0usize..1000), 1..150)) {
         let run = |mode: u8| {
@@ -285,7 +284,7 @@ fn numbers_as_values_and_as_keys() {
     assert_eq!(heap.set_len(at(zeros)), 1);
 }
 
-/// Runs on a stack as small as a worker's may be.
+/// Runs a test on a stack as small as a worker's may be.
 fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(256 << 10).spawn(test).unwrap().join().unwrap();
 }

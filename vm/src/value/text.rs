@@ -1,5 +1,5 @@
-//! Text: strings, keywords, symbols, vars, tools and regexes are one head cell each, and a piece
-//! of the space's one `String`, so that reading gives a `&str` without checking UTF-8 again.
+//! Text: strings, keywords, symbols, vars, tools and regexes are one head cell each, and a piece of the space's one
+//! `String`, so that reading gives a `&str` without checking UTF-8 again.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -8,7 +8,7 @@ use crate::fault::Stop;
 use crate::heap::{Heap, LONG_TEXT, STEP_BYTES};
 use crate::value::{Ref, Value};
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TextKind {
     /// A string.
@@ -39,19 +39,19 @@ impl TextKind {
     }
 }
 
-/// Steps for each byte of a text in which characters are looked for: one may be any number of code points.
+/// Steps per byte of a text in which characters are searched: a character may be any number of code points.
 pub const CHAR_STEPS: usize = 6;
 
-/// Steps for each byte of a text known to have one character in each.
+/// Steps per byte of a text known to have one character per byte.
 const PLAIN_CHAR_STEPS: usize = 2;
 
-/// Steps that comparing so many bytes of text takes, if they are more than the instruction pays for.
+/// Returns the steps for comparing so many bytes of text, if they are more than the instruction pays for.
 #[inline(always)]
 pub(crate) fn comparing_steps(bytes: usize) -> Option<usize> {
     (bytes > LONG_TEXT).then_some(bytes / STEP_BYTES)
 }
 
-/// The head of a text that now is elsewhere.
+/// Makes the head of a text that was moved.
 pub(crate) fn moved_text(head: Value, off: usize) -> Value {
     match head {
         Value::TextHead(parts) => text_head_of(false, parts.get().0 as usize, off),
@@ -60,14 +60,14 @@ pub(crate) fn moved_text(head: Value, off: usize) -> Value {
     }
 }
 
-/// Builds text directly at the end of the arena. Dropped unfinished it leaves nothing behind.
+/// Writer of text directly at the end of the arena. Dropped unfinished it leaves nothing behind.
 pub struct TextWriter<'h> {
     heap: &'h mut Heap,
     start: usize,
 }
 
 impl TextWriter<'_> {
-    /// Asks for room of `more` bytes; with all written so far, since a retry starts over.
+    /// Requests room for `more` bytes, including all written so far, since a retry starts over.
     fn room(&self, more: usize) -> Result<(), Stop> {
         match self.heap.room(1, more) {
             Ok(()) => Ok(()),
@@ -75,12 +75,12 @@ impl TextWriter<'_> {
         }
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written so far.
     pub fn len(&self) -> usize {
         self.heap.own.text.len() - self.start
     }
 
-    /// Whether nothing was written yet.
+    /// True if nothing was written yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -101,7 +101,7 @@ impl TextWriter<'_> {
         Ok(())
     }
 
-    /// The text as a value.
+    /// Returns the text as a value.
     pub fn finish(self, kind: TextKind) -> Result<Value, Stop> {
         self.room(0)?;
         let text = &self.heap.own.text[self.start..];
@@ -112,7 +112,7 @@ impl TextWriter<'_> {
         }
         let head = text_head(text, self.start);
         let r = self.heap.push_head(head);
-        // Nothing left for `drop` to take back.
+        // Nothing is left for `drop` to undo.
         let mut writer = self;
         writer.start = writer.heap.own.text.len();
         Ok(kind.value(r))
@@ -125,7 +125,7 @@ impl Drop for TextWriter<'_> {
     }
 }
 
-/// The empty string and one-character ASCII strings are in the base space.
+/// Returns the empty string or a one-character ASCII string from the base space.
 #[inline]
 fn short_text(text: &str) -> Option<Value> {
     match text.as_bytes() {
@@ -136,22 +136,22 @@ fn short_text(text: &str) -> Option<Value> {
 }
 
 impl Heap {
-    /// The empty vector.
+    /// Returns the empty vector.
     pub fn empty_vec(&self) -> Value {
         Value::Vector(EMPTY_VECTOR)
     }
 
-    /// The empty map.
+    /// Returns the empty map.
     pub fn empty_map(&self) -> Value {
         Value::Map(EMPTY_MAP)
     }
 
-    /// The empty set.
+    /// Returns the empty set.
     pub fn empty_set(&self) -> Value {
         Value::Set(EMPTY_SET)
     }
 
-    /// Length and offset of a text, and whether it is plain.
+    /// Returns whether a text is plain, its length and its offset.
     #[inline]
     pub(crate) fn text_head(&self, r: Ref) -> (bool, usize, usize) {
         match self.head(r) {
@@ -161,7 +161,7 @@ impl Heap {
         }
     }
 
-    /// The bytes of a text. Where it starts and ends was checked when it was made.
+    /// Returns the bytes of a text, whose bounds were checked when it was made.
     #[inline]
     pub(crate) fn text_bytes(&self, r: Ref) -> &[u8] {
         let space = self.space(r.space());
@@ -174,13 +174,13 @@ impl Heap {
         }
     }
 
-    /// Whether a text is this one.
+    /// True if a text equals `text`.
     #[inline]
     pub(crate) fn text_is(&self, r: Ref, text: &str) -> bool {
         self.text_bytes(r) == text.as_bytes()
     }
 
-    /// The text of a string, keyword, symbol, var, tool or regex.
+    /// Returns the text of a string, keyword, symbol, var, tool or regex.
     #[inline]
     pub fn str(&self, r: Ref) -> &str {
         let space = self.space(r.space());
@@ -193,7 +193,7 @@ impl Heap {
         }
     }
 
-    /// The text if `v` is a string.
+    /// Returns the text if `v` is a string.
     #[inline]
     pub fn as_str(&self, v: Value) -> Option<&str> {
         match v {
@@ -202,13 +202,13 @@ impl Heap {
         }
     }
 
-    /// Whether each byte is known to be one grapheme: ASCII without carriage returns.
+    /// True if each byte is known to be one grapheme: ASCII without carriage returns.
     #[inline]
     pub fn text_is_ascii(&self, r: Ref) -> bool {
         self.text_head(r).0
     }
 
-    /// Graphemes in the text.
+    /// Returns the number of graphemes in the text.
     pub fn text_len(&self, r: Ref) -> usize {
         let (plain, len, _) = self.text_head(r);
         if plain {
@@ -218,7 +218,7 @@ impl Heap {
         self.str(r).graphemes(true).count()
     }
 
-    /// Whether two texts have the same characters.
+    /// True if two texts have the same characters.
     #[inline]
     pub(crate) fn same_text(&self, a: Ref, b: Ref) -> bool {
         if a == b {
@@ -234,27 +234,27 @@ impl Heap {
         x == y
     }
 
-    /// Bytes of a text.
+    /// Returns the bytes of a text.
     #[inline]
     pub fn text_bytes_len(&self, r: Ref) -> usize {
         self.text_head(r).1
     }
 
-    /// Whether comparing a text has a price of its own.
+    /// True if comparing a text has a price of its own.
     #[inline]
     pub(crate) fn is_long(&self, r: Ref) -> bool {
         self.text_head(r).1 > LONG_TEXT
     }
 
-    /// Steps that telling whether two texts are equal takes, if they are long. Those of different lengths are told apart
-    /// at once; a shared place makes it no cheaper.
+    /// Returns the steps for testing two texts for equality, if they are long. Different lengths are decided at
+    /// once; a shared object makes it no cheaper.
     #[inline]
     pub(crate) fn equality_price(&self, a: Ref, b: Ref) -> Option<usize> {
         let len = self.text_head(a).1;
         comparing_steps(len).filter(|_| len == self.text_head(b).1)
     }
 
-    /// Charges for ordering two texts, if they are long: by their lengths, whether or not they lie in the same place.
+    /// Charges for ordering two texts, if they are long: by their lengths, whether or not they are the same object.
     #[inline]
     pub(crate) fn charge_texts(&self, a: Ref, b: Ref) {
         if let Some(steps) = comparing_steps(self.text_head(a).1.min(self.text_head(b).1)) {
@@ -262,7 +262,7 @@ impl Heap {
         }
     }
 
-    /// A string.
+    /// Makes a string.
     pub fn new_str(&mut self, text: &str) -> Result<Value, Stop> {
         match short_text(text) {
             Some(short) => Ok(short),
@@ -270,32 +270,32 @@ impl Heap {
         }
     }
 
-    /// A keyword, without its colon.
+    /// Makes a keyword, without its colon.
     pub fn new_keyword(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Keyword, text)
     }
 
-    /// A symbol.
+    /// Makes a symbol.
     pub(crate) fn new_symbol(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Symbol, text)
     }
 
-    /// A var, by name.
+    /// Makes a var, by name.
     pub fn new_var(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Var, text)
     }
 
-    /// A tool, by name.
+    /// Makes a tool, by name.
     pub fn new_tool(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Tool, text)
     }
 
-    /// A regex, by source.
+    /// Makes a regex, by source.
     pub fn new_regex(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Regex, text)
     }
 
-    /// Text of any kind.
+    /// Makes text of any kind.
     pub(crate) fn new_text(&mut self, kind: TextKind, text: &str) -> Result<Value, Stop> {
         self.room(1, text.len())?;
         let off = self.own.text.len();
@@ -304,17 +304,17 @@ impl Heap {
         Ok(kind.value(r))
     }
 
-    /// The same text as another kind, e.g. a keyword from a string.
+    /// Makes text of another kind, e.g. a keyword from a string.
     pub fn retext(&mut self, r: Ref, kind: TextKind) -> Result<Value, Stop> {
         let (plain, len, from) = self.text_head(r);
         self.room(1, len)?;
         let off = self.own.text.len();
-        // Copied, since text shared by two heads would be twice as long after a collection.
+        // Copied, since text shared by two heads would take twice the room after a collection.
         self.append_text(r.space(), from, len);
         Ok(kind.value(self.push_head(text_head_of(plain, len, off))))
     }
 
-    /// Bytes `from..to` of a text as a string; both must be character boundaries.
+    /// Makes a string of bytes `from..to` of a text; both must be character boundaries.
     pub fn new_substr(&mut self, r: Ref, from: usize, to: usize) -> Result<Value, Stop> {
         let (plain, _, off) = self.text_head(r);
         let Some(text) = self.str(r).get(from..to) else { return Ok(Value::Str(EMPTY_TEXT)) };
@@ -329,8 +329,8 @@ impl Heap {
         Ok(Value::Str(self.push_head(head)))
     }
 
-    /// Parts of a text as a vector of strings: bytes `from..to`, in order and apart. Their text is copied in
-    /// one piece, with what is between them.
+    /// Makes a vector of strings from parts of a text: bytes `from..to`, in order and disjoint. Their text is
+    /// copied in one piece, with the bytes between them.
     pub fn new_parts(&mut self, r: Ref, parts: &[(usize, usize)]) -> Result<Value, Stop> {
         let (Some((start, _)), Some((_, end))) = (parts.first(), parts.last()) else {
             return Ok(self.empty_vec());
@@ -362,7 +362,7 @@ impl Heap {
         Ok(Value::Vector(items))
     }
 
-    /// A writer at the end of the arena.
+    /// Returns a writer at the end of the arena.
     pub fn text_writer(&mut self) -> TextWriter<'_> {
         let start = self.own.text.len();
         TextWriter { heap: self, start }
@@ -376,7 +376,7 @@ impl Heap {
         }
     }
 
-    /// A string's graphemes as strings.
+    /// Returns a string's graphemes as strings.
     pub(crate) fn graphemes(&mut self, r: Ref) -> Result<Value, Stop> {
         let (plain, len, off) = self.text_head(r);
         self.charge(len * if plain { PLAIN_CHAR_STEPS } else { CHAR_STEPS });
@@ -402,14 +402,14 @@ impl Heap {
         self.new_vec(&items)
     }
 
-    /// Grapheme `i` of a string.
+    /// Returns grapheme `i` of a string.
     pub(crate) fn grapheme(&mut self, r: Ref, i: usize) -> Result<Option<Value>, Stop> {
         let (plain, len, off) = self.text_head(r);
         if plain {
             let byte = (i < len).then(|| self.space(r.space()).text.as_bytes()[off + i]);
             return Ok(byte.map(|byte| Value::Str(Ref::new(BASE, 1 + u32::from(byte)))));
         }
-        // By its length and not by the place: how far the walk goes costs the same then for all who ask.
+        // By its length and not by the position: so the price does not depend on how far the walk goes.
         self.charge(len * CHAR_STEPS);
         self.look()?;
         let found = self.str(r).grapheme_indices(true).nth(i).map(|(at, g)| (at, at + g.len()));

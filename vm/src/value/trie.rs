@@ -1,47 +1,47 @@
-//! The trie form of vectors: 16-way nodes over blocks of 16 items, with the last block apart.
+//! Trie form of vectors: 16-way nodes over blocks of 16 items, with the last block apart.
 //!
-//! All blocks are tail objects, so a full tail becomes a leaf, and a leaf a tail, without copying.
-//! A tail remembers how much of it some vector uses; the vector that uses all of it may append in
-//! place, since shorter vectors sharing it never look behind their own length.
+//! All blocks are tail objects, so a full tail becomes a leaf, and a leaf a tail, without copying. A tail stores how
+//! much of it some vector uses; the vector that uses all of it may append in place, since shorter vectors sharing it
+//! never read behind their own length.
 //!
-//! The entries of large maps and sets are tries too, with a stride of two or one cells: items that
-//! belong together are pushed and set together and always share a block.
+//! Entries of large maps and sets are tries too, with a stride of two or one cells: items that belong together are
+//! pushed and set together and always share a block.
 
 use crate::heap::Heap;
 use crate::value::{Ref, Two, Value};
 
 const BITS: u32 = 4;
-/// Items in a block, children of a node.
+/// Number of items in a block, and of children of a node.
 pub(crate) const WIDTH: usize = 1 << BITS;
 
-/// Most cells a trie of `len` items takes.
+/// Returns the maximum cells of a trie of `len` items.
 pub(crate) fn trie_cells(len: usize) -> usize {
     len + len / 4 + 64
 }
 
-/// Where the last block begins.
+/// Returns the start of the last block.
 fn tail_start(len: usize) -> usize {
     if len == 0 { 0 } else { (len - 1) & !(WIDTH - 1) }
 }
 
 fn node_ref(cell: Value) -> Ref {
-    // Cells of nodes always are references; the default is never taken.
+    // Cells of nodes are always references; the default is never used.
     cell.reference().unwrap_or(Ref::new(0, 0))
 }
 
 impl Heap {
-    /// Most cells one push, set or pop needs, with some to spare for the caller's own head.
+    /// Returns the maximum cells for one push, set or pop, with some to spare for the caller's own head.
     pub(crate) fn trie_push_cells(&self, shift: u32) -> usize {
         (WIDTH + 1) * (shift / BITS + 3) as usize + 8
     }
 
-    /// The block with item `i`.
+    /// Returns the block with item `i`.
     pub(crate) fn trie_leaf(&self, r: Ref, len: usize, shift: u32, i: usize) -> Ref {
         let none = Ref::new(0, 0);
         if i >= tail_start(len) {
             return self.child(r, 1).unwrap_or(none);
         }
-        // Cells of nodes always are references; the default is never taken.
+        // Cells of nodes are always references; the default is never used.
         let mut node = self.child(r, 0).unwrap_or(none);
         let mut level = shift;
         while level > 0 {
@@ -51,7 +51,7 @@ impl Heap {
         node
     }
 
-    /// A trie of `len` items. Room for [`trie_cells`] is there.
+    /// Makes a trie of `len` items. Room for [`trie_cells`] must be reserved.
     pub(crate) fn build_trie(&mut self, len: usize, get: impl Fn(&Heap, usize) -> Value) -> Ref {
         let tail_at = tail_start(len);
         let mut level: Vec<Value> = Vec::with_capacity(tail_at / WIDTH);
@@ -91,7 +91,7 @@ impl Heap {
         self.push_object(Value::TrieHead(Two::new(len as u32, shift)), &[root, tail])
     }
 
-    /// With `items` (which fit one block together) at the end.
+    /// Appends `items`, which must fit one block together.
     pub(crate) fn trie_push(&mut self, r: Ref, len: usize, shift: u32, items: &[Value]) -> Ref {
         let (root, tail) = (self.field(r, 0), self.field(r, 1));
         let used = len - tail_start(len);
@@ -127,7 +127,7 @@ impl Heap {
         copy
     }
 
-    /// A copy of the first `used` items of a block.
+    /// Copies the first `used` items of a block.
     fn copy_block(&mut self, block: Ref, used: usize) -> Ref {
         let copy = self.push_head(Value::TailHead(Two::new(used as u32, WIDTH as u32)));
         for i in 0..used {
@@ -138,7 +138,7 @@ impl Heap {
         copy
     }
 
-    /// Puts a full block, whose items start at `i`, at the end of the tree.
+    /// Appends a full block, whose items start at `i`, to the tree.
     fn add_leaf(&mut self, root: Value, shift: u32, i: usize, leaf: Value) -> (Value, u32) {
         if root.reference().is_none() {
             return (Value::Vector(self.push_object(Value::FlatHead { len: 1 }, &[leaf])), shift);
@@ -151,7 +151,7 @@ impl Heap {
         (self.add_below(root, shift, i, leaf), shift)
     }
 
-    /// Recursion here and below is as deep as the tree is high: at most eight.
+    /// Adds a leaf below a node. The recursion here and below is as deep as the tree is high: at most eight.
     fn add_below(&mut self, node: Value, level: u32, i: usize, leaf: Value) -> Value {
         let r = node_ref(node);
         let len = self.vec_len(r);
@@ -170,7 +170,7 @@ impl Heap {
         Value::Vector(copy)
     }
 
-    /// A leaf under single-child nodes up to `level`.
+    /// Puts a leaf under single-child nodes up to `level`.
     fn new_path(&mut self, level: u32, leaf: Value) -> Value {
         let mut node = leaf;
         for _ in 0..level / BITS {
@@ -179,7 +179,7 @@ impl Heap {
         node
     }
 
-    /// With the items at `i…` (all in one block) replaced.
+    /// Replaces the items at `i…`, which are all in one block.
     pub(crate) fn trie_set(&mut self, r: Ref, len: usize, shift: u32, i: usize, items: &[Value]) -> Ref {
         let (root, tail) = (self.field(r, 0), self.field(r, 1));
         let tail_at = tail_start(len);
@@ -213,7 +213,7 @@ impl Heap {
         Value::Vector(copy)
     }
 
-    /// Without the last item; there are at least two.
+    /// Removes the last item; there are at least two.
     pub(crate) fn trie_pop(&mut self, r: Ref, len: usize, shift: u32) -> Ref {
         let (root, tail) = (self.field(r, 0), self.field(r, 1));
         let tail_at = tail_start(len);
@@ -231,7 +231,7 @@ impl Heap {
         self.push_trie(len - 1, shift, root, Value::TailRef(leaf))
     }
 
-    /// The tree without its last block; nil when that was the only one.
+    /// Returns the tree without its last block; nil if that was the only one.
     fn drop_leaf(&mut self, node: Value, level: u32) -> Value {
         let r = node_ref(node);
         let len = self.vec_len(r);

@@ -9,7 +9,7 @@ use crate::value::{Ref, Two, Value};
 const FLAT_MAX: usize = 32;
 
 impl Heap {
-    /// Number of items.
+    /// Returns the number of items.
     #[inline]
     pub fn vec_len(&self, r: Ref) -> usize {
         match self.head(r) {
@@ -19,7 +19,7 @@ impl Heap {
         }
     }
 
-    /// The item at `i`.
+    /// Returns the item at `i`.
     #[inline]
     pub fn vec_get(&self, r: Ref, i: usize) -> Option<Value> {
         match self.vec_at(r, i, Value::Gone) {
@@ -28,8 +28,8 @@ impl Heap {
         }
     }
 
-    /// The item at `i`, or `default`. Faster than [`Heap::vec_get`], since an optional value is
-    /// moved in two pieces.
+    /// Returns the item at `i`, or `default`. Faster than [`Heap::vec_get`], since an optional value is moved in
+    /// two pieces.
     #[inline]
     pub(crate) fn vec_at(&self, r: Ref, i: usize, default: Value) -> Value {
         match self.flat_item(r, i) {
@@ -50,7 +50,7 @@ impl Heap {
         }
     }
 
-    /// All items of a flat vector, as they are stored.
+    /// Returns all items of a flat vector, as they are stored.
     #[inline]
     pub(crate) fn flat_items(&self, r: Ref) -> Option<&[Value]> {
         let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
@@ -83,8 +83,8 @@ impl Heap {
         }
     }
 
-    /// Items from `i` on that lie together, and the space they are relative to: each is to be
-    /// passed through `import(space, item)`. Empty past the end.
+    /// Returns the contiguous items from `i` on, and the space they are relative to: pass each through
+    /// `import(space, item)`. Empty past the end.
     pub fn vec_chunk(&self, r: Ref, i: usize) -> (&[Value], u32) {
         match self.head(r) {
             Value::FlatHead { len } if i < len as usize => (self.raw(r, i, len as usize - i), r.space()),
@@ -107,7 +107,7 @@ impl Heap {
         }
     }
 
-    /// All items.
+    /// Returns all items.
     pub fn vec_items(&self, r: Ref) -> Vec<Value> {
         let mut items = Vec::with_capacity(self.vec_len(r));
         loop {
@@ -123,7 +123,7 @@ impl Heap {
         }
     }
 
-    /// A vector of these items.
+    /// Makes a vector of these items.
     #[inline]
     pub fn new_vec(&mut self, items: &[Value]) -> Result<Value, Stop> {
         if items.is_empty() {
@@ -133,7 +133,7 @@ impl Heap {
         Ok(Value::Vector(self.push_object(Value::FlatHead { len: items.len() as u64 }, items)))
     }
 
-    /// With `item` added at the end.
+    /// Appends `item`.
     pub fn vec_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
         match self.head(r) {
             Value::TrieHead(parts) => {
@@ -159,7 +159,8 @@ impl Heap {
         }
     }
 
-    /// Adding to the end part of a trie adds to the trie: a queue (`rest`, then `conj`) stays fast.
+    /// Appends to a slice. Appending to the end slice of a trie appends to the trie: a queue (`rest`, then `conj`)
+    /// stays fast.
     fn slice_conj(&mut self, r: Ref, start: u32, len: u32, item: Value) -> Result<Value, Stop> {
         if let Some(whole) = self.child(r, 0)
             && let Value::TrieHead(parts) = self.head(whole)
@@ -175,7 +176,7 @@ impl Heap {
         self.copy_to_trie(len + 1, |heap, i| if i < len { heap.vec_get(r, i) } else { Some(item) })
     }
 
-    /// With the item at `i` replaced; at the length, appended. None beyond.
+    /// Replaces the item at `i`; at the length, appends. None beyond.
     pub(crate) fn vec_assoc(&mut self, r: Ref, i: usize, item: Value) -> Result<Option<Value>, Stop> {
         let len = self.vec_len(r);
         if i >= len {
@@ -196,7 +197,7 @@ impl Heap {
         self.copy_to_trie(len, |heap, at| if at == i { Some(item) } else { heap.vec_get(r, at) }).map(Some)
     }
 
-    /// Writes a long vector anew, as one that can be changed at little cost from then on.
+    /// Rewrites a long vector as a trie, which can be changed at little cost from then on.
     fn copy_to_trie(
         &mut self,
         len: usize,
@@ -208,7 +209,7 @@ impl Heap {
         Ok(Value::Vector(self.build_trie(len, |heap, i| get(heap, i).unwrap_or(Value::Nil))))
     }
 
-    /// A vector of these items in the form that long ones get when they are added to.
+    /// Makes a vector of these items as a trie, the form of long ones that were extended.
     pub(crate) fn new_trie(&mut self, items: &[Value]) -> Result<Value, Stop> {
         if items.is_empty() {
             return Ok(self.empty_vec());
@@ -216,10 +217,10 @@ impl Heap {
         self.copy_to_trie(items.len(), |_, i| items.get(i).copied())
     }
 
-    /// Items `from..to`, clamped to what there is.
+    /// Returns items `from..to`, clamped to the length.
     ///
-    /// A part at least half as long as the whole shares it, so taking `rest` again and again copies
-    /// each item about once, and no part keeps more than twice its size alive.
+    /// A slice at least half as long as the whole shares it, so repeated `rest` copies each item about once, and no
+    /// slice keeps more than twice its size alive.
     pub(crate) fn vec_slice(&mut self, r: Ref, from: usize, to: usize) -> Result<Value, Stop> {
         let len = self.vec_len(r);
         let to = to.min(len);
@@ -246,7 +247,7 @@ impl Heap {
         Ok(Value::Vector(new))
     }
 
-    /// Without the last item; None when empty.
+    /// Removes the last item; None if the vector is empty.
     pub fn vec_pop(&mut self, r: Ref) -> Result<Option<Value>, Stop> {
         match self.head(r) {
             Value::TrieHead(parts) if parts.get().0 > 1 => {
@@ -271,7 +272,7 @@ impl Heap {
                 return;
             }
             if space == 0 {
-                // Where the chunk is in the own arena, since it cannot be borrowed while pushing.
+                // Index in the own arena, which cannot be borrowed while pushing.
                 let start = self.chunk_start(r, i + done);
                 self.own.cells.extend_from_within(start..start + count);
             } else {
@@ -284,7 +285,7 @@ impl Heap {
         }
     }
 
-    /// Index of the cell of item `i` of a vector whose items are in the own arena.
+    /// Returns the index of the cell of item `i` of a vector whose items are in the own arena.
     fn chunk_start(&self, r: Ref, i: usize) -> usize {
         match self.head(r) {
             Value::TrieHead(parts) => {

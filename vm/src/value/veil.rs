@@ -1,49 +1,49 @@
-//! Veils: the mark of values that came from firewalled fields.
+//! Veils: marks of values that came from firewalled fields.
 //!
-//! A name that begins with `_` is firewalled. In a run with the firewall up, what enters a map under such a name is
-//! wrapped in a veil, and stays wrapped wherever it goes. Natives and instructions look through the veil and wrap
-//! what they give; printing never does. So the mark travels with the value, not with its text.
+//! A name that begins with `_` is firewalled. In a run with the firewall up, a value that enters a map under such a
+//! name is wrapped in a veil, and stays wrapped wherever it goes. Natives and instructions look through the veil and
+//! wrap their results; printing never does. So the mark travels with the value, not with its text.
 //!
-//! nil, booleans and functions are never veiled: one bit is what a comparison gives anyway, and jumps and calls need
-//! not look through anything. Keys of maps and members of sets are not veiled themselves either, since lookups
-//! compare them as they are: a collection that was given a veiled key is veiled as a whole.
+//! nil, booleans and functions are never veiled: a comparison reveals one bit anyway, and so jumps and calls never meet
+//! a veil. Keys of maps and members of sets are not veiled themselves either, since lookups compare them as they are: a
+//! collection that was given a veiled key is veiled as a whole.
 
 use crate::fault::Stop;
 use crate::heap::Heap;
 use crate::value::hash::RefMap;
 use crate::value::{Ref, Value, is_firewalled};
 
-/// Steps of looking at an object for veils, and of copying one.
+/// Steps for searching an object for veils, and for copying one.
 const LOOK_STEPS: usize = 4;
 
-/// Cells of one object that are looked at before its price is.
+/// Number of cells of one object that are searched before they are charged.
 const LOOK_EVERY: usize = 4096;
 
 impl Heap {
-    /// Puts the firewall up: from here on, values that enter maps under firewalled names are veiled.
+    /// Sets the firewall: from here on, values that enter maps under firewalled names are veiled.
     pub fn set_firewall(&mut self, up: bool) {
         self.firewall = up;
         self.guarded = up || self.veils;
     }
 
-    /// Whether the firewall is up.
+    /// True if the firewall is up.
     pub fn firewall(&self) -> bool {
         self.firewall
     }
 
-    /// Whether any value of this run may be veiled.
+    /// True if any value of this run may be veiled.
     #[inline(always)]
     pub fn has_veils(&self) -> bool {
         self.veils
     }
 
-    /// There may be veils from here on.
+    /// Records that there may be veils from here on.
     pub(crate) fn meet_veils(&mut self, met: bool) {
         self.veils |= met;
         self.guarded |= met;
     }
 
-    /// The value behind a veil; any other as it is.
+    /// Returns the value behind a veil; any other as it is.
     #[inline]
     pub fn unveil(&self, v: Value) -> Value {
         match v {
@@ -52,7 +52,7 @@ impl Heap {
         }
     }
 
-    /// The value behind a veil, of what is nil, a boolean, a function or veiled already the value itself.
+    /// Veils a value; nil, booleans, functions and veiled values stay as they are.
     pub fn veil(&mut self, v: Value) -> Result<Value, Stop> {
         if !can_be_veiled(v) {
             return Ok(v);
@@ -62,7 +62,7 @@ impl Heap {
         Ok(Value::Veiled(self.push_object(Value::VeilHead, &[v])))
     }
 
-    /// Whether this key's values are kept from models.
+    /// True if this key's values are hidden from models.
     pub(crate) fn is_firewalled_key(&self, key: Value) -> bool {
         match key {
             Value::Str(r) | Value::Keyword(r) => is_firewalled(self.str(r)),
@@ -70,7 +70,7 @@ impl Heap {
         }
     }
 
-    /// An entry as a map may hold it, and whether the map must be veiled for its key.
+    /// Returns an entry in the form a map may hold, and true if the map must be veiled for its key.
     pub(crate) fn guard_entry(&mut self, key: Value, value: Value) -> Result<(Value, Value, bool), Stop> {
         let (is_secret, key) = (matches!(key, Value::Veiled(_)), self.unveil(key));
         let value = match self.firewall && self.is_firewalled_key(key) {
@@ -80,7 +80,8 @@ impl Heap {
         Ok((key, value, is_secret))
     }
 
-    /// Keys and values in turn as a map may hold them, and whether the map must be veiled. None if all may stay.
+    /// Returns keys and values in turn in the form a map may hold, and true if the map must be veiled. None if all
+    /// may stay.
     pub(crate) fn guard_entries(&mut self, items: &[Value]) -> Result<Option<(Vec<Value>, bool)>, Stop> {
         let is_guarded = |pair: &[Value]| {
             matches!(pair[0], Value::Veiled(_)) || (self.firewall && self.is_firewalled_key(pair[0]))
@@ -99,21 +100,21 @@ impl Heap {
         Ok(Some((guarded, is_secret)))
     }
 
-    /// Members as a set may hold them, if any of them is veiled; the set must be veiled then.
+    /// Returns members in the form a set may hold, if any of them is veiled; the set must be veiled then.
     pub(crate) fn guard_members(&self, items: &[Value]) -> Option<Vec<Value>> {
         let is_veiled = |item: &Value| matches!(item, Value::Veiled(_));
         items.iter().any(is_veiled).then(|| items.iter().map(|item| self.unveil(*item)).collect())
     }
 
-    /// The elements of what is behind a veil, each behind one of its own.
+    /// Returns the elements of a veiled value, each behind its own veil.
     pub(crate) fn veiled_items(&mut self, veil: Ref) -> Result<Vec<Value>, Stop> {
         let items = self.to_vec(self.field(veil, 0))?;
         self.room(2 * items.len() + 1, 0)?;
         items.into_iter().map(|item| self.veil(item)).collect()
     }
 
-    /// The value without any veil, at any depth; None if there is none. Functions and what they captured stay as
-    /// they are: who calls them meets the veils again.
+    /// Removes every veil in a value, at any depth; None if there is none. Functions and their captures stay as
+    /// they are: calling them meets the veils again.
     pub fn unveil_deep(&mut self, v: Value) -> Result<Option<Value>, Stop> {
         let mut copy = Unveiling { order: Vec::new(), places: RefMap::default(), cells: 0, has_veils: false };
         copy.meet(self, v);
@@ -143,7 +144,8 @@ impl Heap {
         Ok(Some(copy.clear(self, v, self.own.cells.len() - copy.cells)))
     }
 
-    /// How many cells behind a head are looked at. A slice counts as what it shows, not as what it is a part of.
+    /// Returns the number of cells behind a head that are searched. A slice counts by its own length, not that of
+    /// the whole.
     fn walked(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::SliceHead(_) => self.vec_len(r),
@@ -159,7 +161,7 @@ impl Heap {
     }
 }
 
-/// nil, booleans and functions are not, nor is what is no value by itself.
+/// True if a value can be veiled: not nil, booleans, functions, or cells that are no values.
 fn can_be_veiled(v: Value) -> bool {
     matches!(
         v,
@@ -180,11 +182,11 @@ fn can_be_veiled(v: Value) -> bool {
     )
 }
 
-/// A copy of a value without its veils. It does not recurse, and what is shared stays shared.
+/// A copy of a value without its veils. It does not recurse, and shared parts stay shared.
 struct Unveiling {
     /// Objects to be copied, in the order they were met.
     order: Vec<Ref>,
-    /// Where the copy of each begins, counted from the first.
+    /// Offset of the copy of each, from the first.
     places: RefMap<Ref, u32>,
     cells: usize,
     has_veils: bool,
@@ -209,7 +211,7 @@ impl Unveiling {
         }
     }
 
-    /// A cell of the copy, which begins at `start`.
+    /// Returns a cell of the copy, which begins at `start`.
     fn clear(&self, heap: &Heap, cell: Value, start: usize) -> Value {
         let mut cell = heap.unveil(cell);
         if let Some(r) = cell.reference_mut()
@@ -271,7 +273,7 @@ mod tests {
         let Value::Map(r) = map else { panic!() };
         assert!(matches!(heap.map_assoc(r, key, Value::Nil).unwrap(), Value::Veiled(_)));
         assert!(matches!(heap.new_set(&[Value::Int(1), key]).unwrap(), Value::Veiled(_)));
-        // Lookups and comparisons look through.
+        // Lookups and comparisons look through veils.
         let set = heap.new_set(&[Value::Int(3)]).unwrap().reference().unwrap();
         assert!(heap.set_get(set, key).is_some() && heap.exact(key, Value::Int(3)));
         let (a, b) = (heap.new_vec(&[key]).unwrap(), heap.new_vec(&[Value::Int(3)]).unwrap());

@@ -1,6 +1,5 @@
-//! CEL (cel-rust). An expression language: no loops, functions or sums, so it
-//! does W6 and the small cold program only. The record is a variable of a
-//! fresh inner scope.
+//! CEL (cel-rust). An expression language: no loops, functions or sums, so it only does W6 and the small cold
+//! program. The record is a variable of a fresh inner scope.
 
 use crate::bench::{Bench, Share};
 use crate::data;
@@ -11,14 +10,14 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/cel/", $n, ".cel"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "0.15.0".into()
 }

@@ -9,21 +9,21 @@ use jaq_json::{Num, Val, read};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/jaq/", $n, ".jq"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "jaq-core 3.1.2".into()
 }
 
 type Filter = jaq_core::Filter<JustLut<Val>>;
 
-/// The prelude, parsed. This is all the context jaq has.
+/// Parses the prelude, which is all the context jaq has.
 fn defs() -> Vec<jaq_core::load::parse::Def<&'static str>> {
     jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs()).collect()
 }

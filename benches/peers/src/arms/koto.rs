@@ -1,5 +1,4 @@
-//! Koto (single-threaded `rc` build). A program is a function; each call has
-//! fresh locals.
+//! Koto (single-threaded `rc` build). A program is a function; each call has fresh locals.
 
 use crate::bench::{Bench, Share};
 use crate::data;
@@ -8,14 +7,14 @@ use koto::runtime::{ValueKey, ValueVec};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/koto/", $n, ".koto"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "0.16.1".into()
 }

@@ -1,5 +1,5 @@
-//! Lua 5.4 or LuaJIT, by mlua, vendored. A chunk is a function; each call has
-//! fresh locals. Globals are shared between calls, as is usual in Lua.
+//! Lua 5.4 or LuaJIT, through mlua, vendored. A chunk is a function; each call has fresh locals. Globals are
+//! shared between calls, as is usual in Lua.
 
 use crate::bench::{Bench, Share};
 use crate::data;
@@ -7,14 +7,14 @@ use mlua::{Function, Lua, Table, Value as L};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/lua/", $n, ".lua"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     let v: String = Lua::new().load("return jit and jit.version or _VERSION").eval().unwrap();
     format!("{v} (mlua 0.12.2)")

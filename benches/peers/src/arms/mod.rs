@@ -1,5 +1,5 @@
-//! One file for each language. An arm sets its engine up as its documentation says, keeps the
-//! compiled program between calls where it can, and says in a note what is particular.
+//! One file for each language. An arm sets its engine up as its documentation recommends, keeps the compiled
+//! program between calls if it can, and notes its particularities.
 
 use crate::bench::Bench;
 
@@ -35,7 +35,7 @@ pub struct Arm {
     pub run: fn(&mut Bench),
 }
 
-/// The arms of this build, in the order they are run and shown.
+/// Returns the arms of this build, in the order they are run and shown.
 pub fn all() -> Vec<Arm> {
     vec![
         Arm { name: "native", version: native::version, run: native::run },

@@ -1,6 +1,5 @@
-//! Monty (pydantic's sandboxed Python). A run makes a heap of its own and
-//! copies its inputs into it, so every record has a fresh world. W3 and W4
-//! hold their data in a REPL session, to hand it in only once.
+//! Monty (pydantic's sandboxed Python). A run creates a heap of its own and copies its inputs into it, so every
+//! record has a fresh world. W3 and W4 keep their data in a REPL session, to pass it in only once.
 
 use crate::bench::{Bench, Share};
 use crate::data;
@@ -9,14 +8,14 @@ use monty_types::{CompileOptions, MontyObject, ObjectRef, PrintWriter, ResourceT
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/python/", $n, ".py"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "1.4.0".into()
 }

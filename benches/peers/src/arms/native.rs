@@ -1,4 +1,4 @@
-//! The same work by hand in plain Rust: the practical lower limit.
+//! The workloads by hand in plain Rust: the practical lower limit.
 
 use crate::bench::{Bench, Share};
 use crate::data::{self, Order};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::hint::black_box;
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "Rust".into()
 }
 
-// Only the argument is made opaque, at the call: whatever LLVM makes of these
-// is part of what native code is.
+// Only the argument is made opaque, at the call: LLVM's optimisations of these functions are part of native
+// code's speed.
 #[inline(never)]
 fn fib(n: i64) -> i64 {
     if n < 2 { n } else { fib(n - 1) + fib(n - 2) }
@@ -85,7 +85,7 @@ fn rules(
     (s, label)
 }
 
-/// The program of W6.
+/// Runs the program of W6.
 pub fn score(r: &Value) -> Value {
     let user = &r["user"];
     let order = &r["order"];
@@ -104,7 +104,7 @@ pub fn score(r: &Value) -> Value {
     Value::Object(m)
 }
 
-/// What the program of W6 reads of a record.
+/// Fields of a record that the program of W6 reads.
 #[derive(Deserialize)]
 struct Rec {
     id: i64,

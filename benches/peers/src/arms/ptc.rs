@@ -7,19 +7,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/ptc/", $n, ".clj"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "0.1".into()
 }
 
-/// With every limit on, and none so low that it would be met.
+/// Returns a runtime with every limit on, none so low that it would be reached.
 fn runtime() -> Runtime {
     let limits =
         Limits { fuel: 1 << 40, timeout_ms: 100_000, memory_bytes: 100_000_000, ..Limits::default() };
@@ -105,8 +105,8 @@ fn records(b: &mut Bench, rt: &Runtime) {
     b.time("W6.cold", || call(rt, &rt.compile(black_box(prog!("w6"))).unwrap(), &one));
 }
 
-/// `Batch`, as `ptc batch` uses it: bytes in, bytes out, in order. It has a thread for the input
-/// and one for the output besides its workers, so the clock is what counts.
+/// Measures `Batch`, as `ptc batch` uses it: bytes in, bytes out, in order. It has threads for input and output
+/// in addition to its workers, so wall-clock time is reported.
 fn lines(b: &mut Bench, rt: &Runtime, program: &Program, texts: &[String]) {
     let input: &'static [u8] = Vec::leak(texts.join("\n").into_bytes());
     for (workload, threads) in [("W6.lines", 1), ("W6.lines.x2", 2)] {
@@ -132,7 +132,7 @@ fn lines(b: &mut Bench, rt: &Runtime, program: &Program, texts: &[String]) {
     }
 }
 
-/// A result of W6.
+/// Result of W6.
 #[derive(Deserialize)]
 struct Scored {
     id: i64,

@@ -1,5 +1,5 @@
-//! QuickJS (quickjs-ng), by rquickjs. Each program is a function expression;
-//! each call has fresh locals, globals are shared.
+//! QuickJS (quickjs-ng), through rquickjs. Each program is a function expression; each call has fresh locals,
+//! globals are shared.
 
 use crate::bench::{Bench, Share};
 use crate::data;
@@ -7,14 +7,14 @@ use rquickjs::{Array, Context, Ctx, Function, Object, Runtime, String as JsStrin
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/js/", $n, ".js"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "quickjs-ng (rquickjs 0.14.0)".into()
 }

@@ -6,14 +6,14 @@ use rhai::{AST, Dynamic, Engine, Map as RMap, Scope};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/rhai/", $n, ".rhai"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "1.27.0".into()
 }
@@ -62,7 +62,7 @@ fn eval(engine: &Engine, ast: &AST, name: &str, arg: Dynamic) -> Dynamic {
 /// Measures this arm.
 pub fn run(b: &mut Bench) {
     let engine = Engine::new();
-    // Shared, so that handing it in copies a pointer.
+    // Shared, so that passing it in only copies a pointer.
     let orders = to_rhai(&data::orders_json()).into_shared();
     let text: Dynamic = data::text().into();
     let args = [

@@ -15,14 +15,14 @@ use ::starlark::values::{OwnedFrozenValue, Value as S, ValueLike};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/python/", $n, ".py"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "0.14.2".into()
 }
@@ -53,7 +53,7 @@ fn parse(src: &str) -> AstModule {
     AstModule::parse("main.star", src.to_string(), &Dialect::Extended).unwrap()
 }
 
-/// The compiled thing: a frozen module.
+/// Compiles a program to a frozen module.
 fn compile(globals: &Globals, src: &str) -> FrozenModule {
     Module::with_temp_heap(|m| {
         Evaluator::new(&m).eval_module(parse(src), globals).unwrap();
@@ -61,7 +61,7 @@ fn compile(globals: &Globals, src: &str) -> FrozenModule {
     })
 }
 
-/// Data in a frozen heap of its own.
+/// Puts data into a frozen heap of its own.
 fn freeze(v: &Value) -> OwnedFrozenValue {
     Module::with_temp_heap(|m| {
         m.set("data", m.heap().alloc(v));

@@ -9,14 +9,14 @@ use steel::SteelVal;
 use steel::gc::Gc;
 use steel::steel_vm::engine::Engine;
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/steel/", $n, ".scm"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "0.8.3".into()
 }

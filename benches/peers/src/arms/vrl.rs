@@ -9,14 +9,14 @@ use std::hint::black_box;
 use vrl::compiler::{Context, Function, Program, TargetValue, TimeZone, state::RuntimeState};
 use vrl::value::{KeyString, Secrets, Value as V};
 
-/// The text of a program.
+/// Expands to the text of a program.
 macro_rules! prog {
     ($n:literal) => {
         include_str!(concat!("../../progs/vrl/", $n, ".vrl"))
     };
 }
 
-/// As it is shown.
+/// Returns the version for reports.
 pub fn version() -> String {
     "0.38.0".into()
 }

@@ -1,11 +1,12 @@
 //! Where records come from, and where results and failures go.
 
 use crate::args::BatchArgs;
+use crate::input::waiting_for;
 use crate::problem::Problem;
 use ptc_bytecode::Code;
 use ptc_runtime::files::{Access, Replacement, is_same_file};
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Everything that is read and written.
@@ -13,6 +14,8 @@ pub struct Files {
     pub input: Box<dyn Read + Send>,
     /// Of the input, if that is known.
     pub bytes: Option<u64>,
+    /// Whether somebody types it at a terminal.
+    pub is_typed: bool,
     pub output: Destination,
     pub errors: Destination,
 }
@@ -21,7 +24,10 @@ impl Files {
     pub fn open(args: &BatchArgs, input: Option<&Path>) -> Result<Files, Problem> {
         let from = input.filter(|file| *file != Path::new("-"));
         let (input, bytes) = match from {
-            None => (Box::new(io::stdin()) as Box<dyn Read + Send>, None),
+            None => {
+                waiting_for("records, one per line,");
+                (Box::new(io::stdin()) as Box<dyn Read + Send>, None)
+            }
             Some(path) => records(path)?,
         };
         check_places(args, from)?;
@@ -35,7 +41,8 @@ impl Files {
             Some(path) => create(path)?,
             None => Destination::Direct(Box::new(io::stderr())),
         };
-        Ok(Files { input, bytes, output, errors })
+        let is_typed = from.is_none() && io::stdin().is_terminal();
+        Ok(Files { input, bytes, is_typed, output, errors })
     }
 }
 

@@ -20,7 +20,7 @@ pub fn run(args: &InstallArgs) -> Result<ExitCode, Problem> {
         return Ok(code);
     }
     let file = file(args.client)?;
-    let old = match std::fs::read_to_string(&file) {
+    let old = match files::read_text_at_most(&file, MAX_CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(wrong(&file, &error.to_string())),
@@ -32,6 +32,9 @@ pub fn run(args: &InstallArgs) -> Result<ExitCode, Problem> {
     replace(&file, &new).map_err(|error| wrong(&file, &error.to_string()))?;
     Ok(out(&format!("wrote `{}` to {}; restart the client\n", args.name, file.display()), OK))
 }
+
+/// Bytes of a client's configuration.
+const MAX_CONFIG: u64 = 64 << 20;
 
 fn wrong(file: &Path, message: &str) -> Problem {
     let mut problem = Problem::new(Code::InvalidConfig, format!("{}: {message}", file.display()));

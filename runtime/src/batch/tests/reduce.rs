@@ -23,7 +23,7 @@ const SUM: &str = "(def init 0) (defn step [a row] (+ a row)) (defn combine [a b
 
 #[test]
 fn the_value_does_not_depend_on_the_threads() {
-    // Neither associative nor commutative, so that any other order would show.
+    // The operations are neither associative nor commutative, so any other order would show.
     let source = "(def init 1)
                   (defn step [a row] (mod (+ (* 31 a) row) 1000003))
                   (defn combine [a b] (mod (+ (* 17 a) (* 3 b)) 1000003))";
@@ -75,7 +75,7 @@ fn no_records_give_what_it_begins_with() {
     assert_eq!(ran(&reduce(SUM), io::empty()).0.unwrap(), Some("0".into()));
     let finished = format!("{SUM} (defn finish [n] [:sum n])");
     assert_eq!(ran(&reduce(&finished), &b"\n\n"[..]).0.unwrap(), Some("[\"sum\",0]".into()));
-    // Also when there are records, and all of them fail.
+    // Records exist, but all of them fail.
     assert_eq!(ran(&reduce(&finished), &b"null\n{\n"[..]).0.unwrap(), Some("[\"sum\",0]".into()));
 }
 

@@ -49,7 +49,7 @@ fn a_rule_that_fails_leaves_the_others() {
     let (output, failed, summary) = ran(&batch, &b"1\n\"two\"\n{bad\n\n[]\n"[..]);
     assert_eq!(output, "{\"a\":2,\"c\":[1]}\n{\"b\":3,\"c\":[\"two\"]}\n{\"b\":0,\"c\":[[]]}\n");
     let rule = |name: &str| Some(name.to_string());
-    // A line that cannot be read is told once.
+    // A line that cannot be read is reported once.
     let expected = [
         (1, rule("b"), "type_error"),
         (2, rule("a"), "type_error"),

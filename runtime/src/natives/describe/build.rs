@@ -1,4 +1,4 @@
-//! Maps with keywords as keys, entry by entry.
+//! Builder of maps with keywords as keys, entry by entry.
 
 use ptc_vm::{Call, Stop, Value};
 
@@ -15,7 +15,7 @@ impl Build {
         Ok(())
     }
 
-    /// An entry with a string as its key.
+    /// Adds an entry with a string as its key.
     pub(super) fn named(&mut self, call: &mut Call<'_>, name: &str, value: Value) -> Result<(), Stop> {
         let key = call.heap.new_str(name)?;
         self.items.extend([key, value]);
@@ -31,7 +31,7 @@ impl Build {
         self.put(call, name, text)
     }
 
-    /// A map of how many there are of each kind.
+    /// Adds a map of counts by kind.
     pub(super) fn counts(
         &mut self,
         call: &mut Call<'_>,

@@ -1,29 +1,29 @@
-//! What was seen below one key: types, examples, range.
+//! Summary of the values of one key: types, examples, range.
 
 use super::build::Build;
 use super::tally;
 use crate::natives::parse::read_double;
 use ptc_vm::{Call, FIREWALLED, Stop, Value};
 
-/// Examples are cut here.
+/// Maximum characters of an example.
 const EXAMPLE_CHARS: usize = 120;
-/// Collections are printed this far to make an example of them.
+/// Maximum bytes of a collection printed as an example.
 const PRINTED_BYTES: usize = 4_096;
-/// Longer strings are not read as numbers.
+/// Maximum length in bytes of a string that is read as a number.
 const NUMERIC_BYTES: usize = 64;
 const MAX_DISTINCT: usize = 50;
 
-/// What is known of the values of one key.
+/// The summary of the values of one key.
 #[derive(Default)]
 pub(super) struct Field {
     types: Vec<(&'static str, i64)>,
     examples: Vec<Example>,
-    /// How many have elements, if any could.
+    /// Number of values with elements, if any could have some.
     non_empty: Option<i64>,
     range: Option<(Value, Value)>,
     distinct: Vec<Value>,
     is_capped: bool,
-    /// Items that have it, and the last of them.
+    /// Number of items that have the key; `last_item` is the last of them.
     present: i64,
     last_item: Option<usize>,
     values: i64,
@@ -34,7 +34,7 @@ enum Example {
     Text(String),
 }
 
-/// The name of a type in a description.
+/// Returns the name of a type in a description.
 pub(super) fn type_name(value: Value) -> &'static str {
     match value {
         Value::Nil => "nil",
@@ -54,7 +54,7 @@ pub(super) fn type_name(value: Value) -> &'static str {
     }
 }
 
-/// How a key is called: strings as they are, others as printed, both cut where they are long.
+/// Returns the name of a key: strings as they are, others as printed, both cut if long.
 pub(super) fn name_of(call: &mut Call<'_>, key: Value) -> Result<String, Stop> {
     match key {
         Value::Str(r) => {
@@ -65,10 +65,10 @@ pub(super) fn name_of(call: &mut Call<'_>, key: Value) -> Result<String, Stop> {
     }
 }
 
-/// The printed form, and whether that is all of it.
+/// Returns the printed form, and true if it is complete.
 fn printed(call: &mut Call<'_>, value: Value) -> Result<(String, bool), Stop> {
     let mut out = String::new();
-    // What has no end does not print; as far as it came will do.
+    // An endless value cannot be printed whole; its beginning is enough.
     let whole = call.heap.print(value, &mut out, PRINTED_BYTES).is_ok();
     if out.is_empty() {
         out.push_str(value.type_word());
@@ -77,7 +77,7 @@ fn printed(call: &mut Call<'_>, value: Value) -> Result<(String, bool), Stop> {
     Ok((out, whole))
 }
 
-/// Text that fits an example.
+/// Cuts text to fit an example.
 fn cut(text: &str, whole: bool) -> String {
     match text.char_indices().nth(EXAMPLE_CHARS) {
         Some((end, _)) => {
@@ -98,7 +98,7 @@ impl Example {
 }
 
 impl Field {
-    /// One more value, of item number `item`.
+    /// Adds a value of item number `item`.
     pub(super) fn add(
         &mut self,
         call: &mut Call<'_>,
@@ -115,7 +115,7 @@ impl Field {
         let value = call.heap.unveil(value);
         tally(&mut self.types, type_name(value));
         if is_veiled {
-            // Its type is all that is told of it.
+            // Only its type is shown.
             if self.examples.is_empty() {
                 self.examples.push(Example::Text(FIREWALLED.to_string()));
             }
@@ -172,7 +172,7 @@ impl Field {
         Ok(())
     }
 
-    /// Takes a number, or a string that spells one, into the range.
+    /// Extends the range by a number, or by a string that spells one.
     fn widen(&mut self, call: &Call<'_>, value: Value) {
         let number = match value {
             Value::Int(_) | Value::Big(_) => value,
@@ -209,12 +209,12 @@ impl Field {
         }
     }
 
-    /// The first example, or nil.
+    /// Returns the first example, or nil.
     pub(super) fn first_example(&self, call: &mut Call<'_>) -> Result<Value, Stop> {
         self.examples.first().map_or(Ok(Value::Nil), |example| example.value(call))
     }
 
-    /// Adds what is known to a map.
+    /// Writes the summary to a map.
     pub(super) fn write(&self, call: &mut Call<'_>, out: &mut Build) -> Result<(), Stop> {
         out.counts(call, "types", &self.types)?;
         let mut examples = Vec::with_capacity(self.examples.len());
@@ -242,7 +242,7 @@ impl Field {
         Ok(())
     }
 
-    /// Adds in how many of the items it is, and how many values there are if some have several.
+    /// Writes the number of items with the key, and the number of values if some items have several.
     pub(super) fn write_share(
         &self,
         call: &mut Call<'_>,
@@ -260,7 +260,7 @@ impl Field {
     }
 }
 
-/// Whether two scalars are the same; NaN is itself here.
+/// True if two scalars are equal; NaN equals itself here.
 fn same(call: &Call<'_>, a: Value, b: Value) -> bool {
     a.same(b) || call.heap.exact(a, b)
 }

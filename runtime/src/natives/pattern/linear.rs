@@ -1,11 +1,11 @@
-//! The engine for patterns without lookaround and backreferences. Its work is linear in the text it looks at, and it
-//! knows how much that is.
+//! Engine for patterns without lookaround and backreferences. Its work is linear in the text it scans, and it counts
+//! that work.
 //!
-//! An automaton goes over the text; its states are made when they are first needed and kept for the next search. A
-//! byte whose state is there takes some nanoseconds, a state that must be made takes half a microsecond and more in the
-//! width of the pattern. What is there depends on what was searched before, by anybody. So the price is that of tables
-//! which are empty when a native begins: it pays for each state when it first meets it, and for every byte as for a new
-//! state once it has met more than the tables are sure to hold.
+//! An automaton runs over the text; its states are made when first needed and kept for the next search. A byte with an
+//! existing state takes some nanoseconds, a new state takes half a microsecond and more, in proportion to the pattern's
+//! width. Which states exist depends on earlier searches, by any program. So the price is that of tables which are
+//! empty when a native begins: it pays for each state when it first meets it, and for every byte as for a new state
+//! once it has met more than the tables are sure to hold.
 
 use super::meter::{Meter, TICKS};
 use super::refused::{Refused, Span};
@@ -25,38 +25,38 @@ use regex_syntax::hir::literal::Extractor;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of the automaton that is built before a search.
+/// Maximum bytes of the automaton that is built before a search.
 const NFA_BYTES: usize = 4 << 20;
 
-/// Bytes of states to keep from one search to the next, in each direction.
+/// Bytes of states kept from one search to the next, in each direction.
 const STATE_BYTES: usize = 1 << 20;
 
-/// Bytes of states that a native may find in a table when it begins; else the table is emptied.
+/// Maximum bytes of states in a table when a native begins; a larger table is emptied.
 const FOUND_BYTES: usize = STATE_BYTES / 2;
 
-/// Bytes of states that a native may meet until all are priced as new. They fit beside what it found: no state
-/// is forgotten, and counted again, before.
+/// Bytes of states that a native may meet until all are priced as new. They fit beside the states it found, so none
+/// is dropped, and counted again, before.
 const MET_BYTES: usize = STATE_BYTES / 4;
 
-/// Bytes of the table for groups in patterns that leave no choice.
+/// Maximum bytes of the table for groups in unambiguous patterns.
 const ONE_PASS_BYTES: usize = 256 << 10;
 
-/// States times bytes of a match up to which its groups are looked for; one bit of memory each.
+/// Maximum states times bytes of a match whose groups are searched; one bit of memory each.
 const MOST_GROUPED: usize = 1 << 26;
 
-/// Bytes looked at between two payments.
+/// Bytes scanned between two payments.
 const CHUNK: usize = 1 << 12;
 
-/// Tables of this many searches at once are kept.
+/// Maximum searches at once whose tables are kept.
 const MOST_TABLES: usize = 4;
 
-/// Ticks to start a search.
+/// Ticks for starting a search.
 const START: usize = 4 * TICKS;
 
-/// Ticks for a byte whose state is there.
+/// Ticks for a byte with an existing state.
 const BYTE: usize = 3;
 
-/// Ticks for a new state, besides one for each state of the pattern that it may stand for.
+/// Ticks for a new state, besides one for each pattern state it may stand for.
 const NEW_STATE: usize = 8 * TICKS;
 
 /// Ticks for each group of a match.
@@ -66,9 +66,9 @@ const GROUP: usize = TICKS;
 #[derive(Debug)]
 pub struct Linear {
     forward: DFA,
-    /// Finds where a match begins from where it ends; None if every match begins where the search does.
+    /// Automaton that finds the start of a match from its end; None if every match begins where the search does.
     reverse: Option<DFA>,
-    /// Finds places where a match may begin.
+    /// Search for places where a match may begin.
     prefilter: Option<Prefilter>,
     one_pass: Option<onepass::DFA>,
     by_steps: BoundedBacktracker,
@@ -90,18 +90,18 @@ struct Tables {
     held: Held,
 }
 
-/// The states of one automaton that were made so far, and which of them a native met.
+/// The states made so far of one automaton, and those that a native has met.
 #[derive(Debug)]
 struct States {
     cache: dfa::Cache,
-    /// Bytes it has when there is no state.
+    /// Bytes of the table without any state.
     empty: usize,
-    /// Numbers of states are multiples of a power of two: this is its logarithm.
+    /// Logarithm of the stride: numbers of states are multiples of a power of two.
     shift: usize,
-    /// For each state the last native that met it.
+    /// Last native that met each state.
     met: Vec<u32>,
     native: u32,
-    /// New states that the native may still meet until all are priced as new.
+    /// Number of new states that the native may meet until all are priced as new.
     left: usize,
     most: usize,
     /// Ticks for a new state.
@@ -112,7 +112,7 @@ impl States {
     fn new(dfa: &DFA, width: usize) -> States {
         let cache = dfa.create_cache();
         let shift = dfa.byte_classes().stride2();
-        // Transitions, the list of states it stands for, and places in two tables.
+        // Transitions, the list of pattern states, and entries in two tables.
         let bytes = (4 << shift) + 4 * dfa.get_nfa().states().len() + 96;
         States {
             empty: cache.memory_usage(),
@@ -126,7 +126,7 @@ impl States {
         }
     }
 
-    /// Begins to count for another native.
+    /// Starts counting for another native.
     fn begin(&mut self, dfa: &DFA) {
         if self.cache.memory_usage() > self.empty + FOUND_BYTES {
             dfa.reset_cache(&mut self.cache);
@@ -139,7 +139,7 @@ impl States {
         }
     }
 
-    /// Ticks for coming to a state.
+    /// Returns the ticks for reaching a state.
     #[inline(always)]
     fn price(&mut self, state: LazyStateID) -> usize {
         if self.left == 0 {
@@ -167,7 +167,7 @@ impl States {
     }
 }
 
-/// Takes the number out of a state, which shows it to hashers only.
+/// Hasher that extracts the number of a state, which is only visible to hashers.
 #[derive(Default)]
 struct Number(u32);
 
@@ -187,7 +187,7 @@ impl Hasher for Number {
     }
 }
 
-/// The number of a state, without the five flags in front.
+/// Returns the number of a state, without the five flags in front.
 #[inline(always)]
 fn number(state: LazyStateID) -> usize {
     let mut number = Number::default();
@@ -195,9 +195,9 @@ fn number(state: LazyStateID) -> usize {
     (number.0 & (u32::MAX >> 5)) as usize
 }
 
-/// Why an automaton came to no end.
+/// The reason an automaton stopped early.
 enum Halt {
-    /// The text has a character beyond ASCII, where this pattern asks for a boundary of words.
+    /// A character beyond ASCII, where the pattern tests for a word boundary.
     Unicode,
     Refused(Refused),
 }
@@ -213,7 +213,7 @@ fn too_large<E>(_: E) -> Refused {
 }
 
 impl Linear {
-    /// The engine for a parsed pattern.
+    /// Makes the engine for a parsed pattern.
     pub fn new(hir: &Hir, size: Size) -> Result<Linear, Refused> {
         let config = thompson::Config::new().nfa_size_limit(Some(NFA_BYTES));
         let build =
@@ -221,7 +221,7 @@ impl Linear {
         let nfa: NFA = build(config.clone().which_captures(WhichCaptures::All))?;
         let is_anchored = nfa.is_always_start_anchored();
         let prefilter = if is_anchored { None } else { prefilter(hir) };
-        // It never gives up: what it takes at worst is paid for.
+        // It never gives up: its worst case is paid for.
         let states = dfa::Config::new()
             .cache_capacity(STATE_BYTES + 128 * nfa.states().len() + (1 << 16))
             .skip_cache_capacity_check(true)
@@ -260,7 +260,7 @@ impl Linear {
         })
     }
 
-    /// Memory it takes, without the tables that searches fill.
+    /// Returns its memory in bytes, without the tables that searches fill.
     pub fn bytes(&self) -> usize {
         let automaton = |dfa: &DFA| dfa.memory_usage() + dfa.get_nfa().memory_usage();
         automaton(&self.forward)
@@ -269,12 +269,12 @@ impl Linear {
             + self.prefilter.as_ref().map_or(0, Prefilter::memory_usage)
     }
 
-    /// The number of groups, the whole match included.
+    /// Returns the number of groups, the whole match included.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// A searcher with tables of its own.
+    /// Returns a searcher with its own tables.
     pub fn searcher(&self) -> Searcher<'_> {
         let kept = self.tables.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut tables = kept.unwrap_or_else(|| {
@@ -295,18 +295,18 @@ impl Linear {
     }
 }
 
-/// Searches with one pattern, one after the other.
+/// Searcher with one pattern, for several searches.
 #[derive(Debug)]
 pub struct Searcher<'e> {
     linear: &'e Linear,
-    /// None only while it is dropped.
+    /// Tables of the search; None only while it is dropped.
     tables: Option<Box<Tables>>,
 }
 
 impl Drop for Searcher<'_> {
     fn drop(&mut self) {
         let Some(mut tables) = self.tables.take() else { return };
-        // A bit for each state and byte of the longest match is more than most need.
+        // A bit for each state and byte of the longest match is more than most searches need.
         tables.by_steps = tables.by_steps.take().filter(|cache| cache.memory_usage() <= STATE_BYTES / 4);
         let bytes = tables.forward.bytes()
             + tables.reverse.as_ref().map_or(0, States::bytes)
@@ -323,7 +323,7 @@ impl Drop for Searcher<'_> {
 }
 
 impl Searcher<'_> {
-    /// The first match from byte `at` on.
+    /// Returns the first match from byte `at` on.
     pub fn find(
         &mut self,
         meter: &mut Meter<'_>,
@@ -341,7 +341,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// The first match from byte `at` on, with its groups.
+    /// Returns the first match from byte `at` on, with its groups.
     pub fn groups(
         &mut self,
         meter: &mut Meter<'_>,
@@ -379,12 +379,12 @@ impl Searcher<'_> {
             if text.is_char_boundary(end) {
                 return Ok(Some((self.start(meter, text, at, end)?, end)));
             }
-            // An empty match inside of a character is none.
+            // An empty match inside a character does not count.
             at = end + 1;
         }
     }
 
-    /// Where the first match from byte `at` on ends.
+    /// Returns the end of the first match from byte `at` on.
     fn end(&mut self, meter: &mut Meter<'_>, text: &str, at: usize) -> Result<Option<usize>, Halt> {
         let Some(tables) = &mut self.tables else { return Ok(None) };
         let (dfa, states) = (&self.linear.forward, &mut tables.forward);
@@ -393,7 +393,7 @@ impl Searcher<'_> {
             Some(prefilter) => prefilter.find(bytes, (from..bytes.len()).into()).map(|span| span.start),
             None => Some(from),
         };
-        // Bytes that the prefilter passes over cost the same.
+        // Bytes skipped by the prefilter cost the same.
         let (mut paid, mut found) = (at, None);
         let Some(mut i) = candidate(at) else {
             meter.spend((bytes.len() - paid) * BYTE)?;
@@ -441,7 +441,7 @@ impl Searcher<'_> {
         Ok(if state.is_match() { Some(bytes.len()) } else { found })
     }
 
-    /// Where the match begins that ends at `end`, in a search from `at` on.
+    /// Returns the start of the match that ends at `end`, in a search from `at` on.
     fn start(&mut self, meter: &mut Meter<'_>, text: &str, at: usize, end: usize) -> Result<usize, Halt> {
         let (Some(dfa), Some(tables)) = (&self.linear.reverse, &mut self.tables) else { return Ok(at) };
         if at == end {
@@ -484,7 +484,7 @@ impl Searcher<'_> {
         Ok(if state.is_match() { at } else { found })
     }
 
-    /// The places of all groups, by trying each state at each of so many bytes at most once.
+    /// Returns the places of all groups, by trying each state at each byte of the match at most once.
     fn slots(
         &mut self,
         meter: &mut Meter<'_>,
@@ -510,8 +510,8 @@ impl Searcher<'_> {
     }
 }
 
-/// A search for the text that every match begins with. States that are passed over are not paid for, so it must be the
-/// same on every machine: there are faster ones for many texts, where the processor has the instructions.
+/// Returns a search for the text that every match begins with. States it skips are not paid for, so it must be the
+/// same on every machine: there are faster ones for many texts, on processors with the instructions.
 fn prefilter(hir: &Hir) -> Option<Prefilter> {
     let mut prefixes = Extractor::new().limit_class(3).limit_repeat(3).limit_total(3).extract(hir);
     prefixes.optimize_for_prefix_by_preference();

@@ -1,4 +1,4 @@
-//! The engine for patterns with lookaround or backreferences: it tries one way after the other, and pays for each step.
+//! Backtracking engine for patterns with lookaround or backreferences, which pays for each step.
 
 use super::meter::{Meter, TICKS};
 use super::program::{Op, Program, Set};
@@ -12,29 +12,29 @@ const STEP: usize = TICKS / 2;
 /// Steps between two payments.
 const AT_ONCE: usize = 1 << 10;
 
-/// Steps for one place of a text, besides some for each byte that follows. A pattern that needs more would need all
-/// the fuel there is.
+/// Maximum steps for one place of a text, besides some for each byte that follows. A pattern that needs more would
+/// use up all the fuel.
 const MOST_STEPS: usize = 1 << 20;
 
-/// Steps for each byte that follows.
+/// Steps allowed for each byte that follows.
 const STEPS_PER_BYTE: usize = 8;
 
-/// Bytes of text that are compared in one step.
+/// Bytes of text compared in one step.
 const STEP_BYTES: usize = 16;
 
-/// A register that was not set.
+/// Value of a register that was not set.
 const UNSET: usize = usize::MAX;
 
-/// What to do when the way that was taken leads nowhere.
+/// An entry of the backtracking stack.
 #[derive(Debug)]
 enum Frame {
-    /// Go on at this instruction and place.
+    /// Continue at this instruction and place.
     Branch { op: usize, at: usize },
-    /// Set a register back.
+    /// Restore a register.
     Restore { register: usize, value: usize },
 }
 
-/// Runs a program over texts.
+/// Interpreter of a program over texts.
 #[derive(Debug)]
 pub struct Machine<'e> {
     program: &'e Program,
@@ -42,7 +42,7 @@ pub struct Machine<'e> {
     frames: Vec<Frame>,
 }
 
-/// Where an instruction leads.
+/// The instruction to execute next.
 enum Next {
     Go(usize),
     Fail,
@@ -50,12 +50,12 @@ enum Next {
 }
 
 impl<'e> Machine<'e> {
-    /// A machine for this program.
+    /// Makes a machine for this program.
     pub fn new(program: &'e Program) -> Machine<'e> {
         Machine { program, registers: vec![UNSET; program.registers], frames: Vec::new() }
     }
 
-    /// The first match from byte `at` on, with its groups.
+    /// Returns the first match from byte `at` on, with its groups.
     pub fn search(
         &mut self,
         meter: &mut Meter<'_>,
@@ -87,7 +87,7 @@ impl<'e> Machine<'e> {
         self.frames.push(Frame::Restore { register, value: old });
     }
 
-    /// Goes back to the last branch.
+    /// Backtracks to the last branch.
     fn backtrack(&mut self) -> Option<(usize, usize)> {
         loop {
             match self.frames.pop()? {
@@ -97,7 +97,8 @@ impl<'e> Machine<'e> {
         }
     }
 
-    /// Gives up the branches above this height, but not what is to be restored below it. Returns the steps it took.
+    /// Drops the branches above this height, but keeps the registers to be restored below it. Returns the steps it
+    /// took.
     fn cut(&mut self, height: usize) -> usize {
         let before = self.frames.len();
         let mut kept = height;
@@ -111,8 +112,8 @@ impl<'e> Machine<'e> {
         before - height
     }
 
-    /// Tells whether there is a match that begins at `from`, in a search that began at `start`. Its groups are in
-    /// the registers then; else those are as they were.
+    /// True if a match begins at `from`, in a search that began at `start`. The registers then hold its groups;
+    /// else they are unchanged.
     fn matches_at(
         &mut self,
         meter: &mut Meter<'_>,
@@ -180,7 +181,7 @@ impl<'e> Machine<'e> {
                     }
                 }
                 Op::Begin(register) => {
-                    // Its own frame is below the mark: what is cut does not include it.
+                    // Its own frame is below the mark, so a cut does not include it.
                     self.set(*register, self.frames.len() + 1);
                     Next::Go(op + 1)
                 }
@@ -221,13 +222,13 @@ impl<'e> Machine<'e> {
         }
     }
 
-    /// The place of a group that took part in the match so far.
+    /// Returns the place of a group that took part in the match so far.
     fn group(&self, group: usize) -> Option<(usize, usize)> {
         let (from, to) = (*self.registers.get(2 * group)?, *self.registers.get(2 * group + 1)?);
         (group < self.program.groups && from != UNSET && to != UNSET && from <= to).then_some((from, to))
     }
 
-    /// Steps over the text of a group that comes again, and tells how many steps comparing took.
+    /// Steps over the repeated text of a group; also returns the steps for comparing it.
     fn again(&self, text: &str, at: &mut usize, group: usize, any_case: bool, op: usize) -> (Next, usize) {
         let Some((from, to)) = self.group(group) else { return (Next::Fail, 0) };
         let wanted = &text[from..to];
@@ -264,7 +265,7 @@ fn same_letter(a: char, b: char) -> bool {
     a == b || a.to_lowercase().eq(b.to_lowercase())
 }
 
-/// The place so many characters before `at`.
+/// Returns the place so many characters before `at`.
 fn back(text: &str, at: usize, chars: usize) -> Option<usize> {
     match chars {
         0 => Some(at),
@@ -276,13 +277,13 @@ fn holds(assertion: Assertion, text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let before = at.checked_sub(1).map(|i| bytes[i]);
     let after = bytes.get(at).copied();
-    // Words are ASCII, as they are for the linear engine.
+    // Words are ASCII, as in the linear engine.
     let is_word = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let (left, right) = (is_word(before), is_word(after));
     match assertion {
         Assertion::StartText => at == 0,
         Assertion::EndText => at == text.len(),
-        // As in Java, one end of a line may follow.
+        // As in Java, one line end may follow.
         Assertion::EndTextIgnoreTrailingNewlines { .. } => {
             matches!(&bytes[at..], [] | [b'\n'] | [b'\r'] | [b'\r', b'\n'])
         }

@@ -1,4 +1,4 @@
-//! Fuel for compiling and searching, paid while the work goes on.
+//! Meter: fuel for compiling and searching, paid while the work goes on.
 
 use super::refused::Refused;
 use ptc_vm::{Budget, Call, Heap};
@@ -6,30 +6,30 @@ use ptc_vm::{Budget, Call, Heap};
 /// Ticks in one unit of fuel. A tick is about half a nanosecond of work.
 pub const TICKS: usize = 16;
 
-/// Ticks that are counted before they are paid: about 40 microseconds of work.
+/// Maximum ticks counted before they are paid: about 40 microseconds of work.
 const AT_ONCE: usize = TICKS << 12;
 
-/// Collects what the searches of one native cost and pays for it in steps, so that fuel and the clock stop a
+/// Meter that sums up the cost of one native's searches and pays for it in steps, so that fuel and the clock stop a
 /// long search on its way.
 pub struct Meter<'a> {
-    /// The memory of the run.
+    /// Memory of the run.
     pub heap: &'a Heap,
     budget: &'a mut Budget,
     ticks: usize,
 }
 
 impl<'a> Meter<'a> {
-    /// A meter that takes from the budget of a call.
+    /// Makes a meter on the budget of a call.
     pub fn of(call: &'a mut Call<'_>) -> Meter<'a> {
         Meter::new(call.heap, call.budget)
     }
 
-    /// A meter that takes from this budget.
+    /// Makes a meter on this budget.
     pub fn new(heap: &'a Heap, budget: &'a mut Budget) -> Meter<'a> {
         Meter { heap, budget, ticks: 0 }
     }
 
-    /// Pays `units` at once: for work that is about to be done and cannot be stopped.
+    /// Pays `units` at once, for work that is about to be done and cannot be stopped.
     pub fn pay(&mut self, units: usize) -> Result<(), Refused> {
         Ok(self.budget.pay_items(units)?)
     }
@@ -41,7 +41,7 @@ impl<'a> Meter<'a> {
         if self.ticks < AT_ONCE { Ok(()) } else { self.settle() }
     }
 
-    /// Pays for what was counted; the rest of a unit stays.
+    /// Pays for the ticks counted; a partial unit stays.
     pub fn settle(&mut self) -> Result<(), Refused> {
         let units = self.ticks / TICKS;
         self.ticks %= TICKS;

@@ -1,4 +1,4 @@
-//! Patterns with lookaround or backreferences as a program for the [machine](super::machine).
+//! Compiler of patterns with lookaround or backreferences into a program for the [machine](super::machine).
 
 use super::refused::{Refused, bad_pattern};
 use fancy_regex::{Assertion, Expr, LookAround};
@@ -6,48 +6,48 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, HirKind};
 use std::collections::HashMap;
 
-/// Lengths that lookbehind tries one by one; with more it goes back character by character.
+/// Maximum lengths that lookbehind tries one by one; with more it goes back character by character.
 pub const MOST_LENGTHS: usize = 16;
 
 /// One instruction. Addresses are places in the program.
 #[derive(Debug)]
 pub enum Op {
-    /// This text comes next.
+    /// Matches this text.
     Text(Box<str>),
-    /// A character of this class comes next.
+    /// Matches a character of this class.
     Class(usize),
-    /// The place is right.
+    /// Checks an assertion about the place.
     Assert(Assertion),
-    /// The text of a group comes again.
+    /// Matches the text of a group again.
     Again {
         group: usize,
         any_case: bool,
     },
-    /// The group took part in the match; else go elsewhere.
+    /// Jumps unless the group took part in the match.
     Has {
         group: usize,
         otherwise: usize,
     },
-    /// The search began here.
+    /// Checks that the search began here.
     AtStart,
-    /// Goes so many characters back.
+    /// Goes back this many characters.
     Back(usize),
-    /// Notes the place in a register.
+    /// Stores the place in a register.
     Note(usize),
-    /// Fails unless there was progress since the note.
+    /// Fails unless there was progress since the stored place.
     Progress(usize),
-    /// Fails unless this is the noted place.
+    /// Fails unless this is the stored place.
     Returned(usize),
-    /// Goes to the first address, and later to the second if that failed.
+    /// Goes to the first address, and to the second if that failed.
     Split(usize, usize),
     Jump(usize),
-    /// Notes in a register what there is to try otherwise.
+    /// Stores the height of the backtracking stack in a register.
     Begin(usize),
-    /// Gives up what there was to try otherwise since `Begin`.
+    /// Drops the alternatives since `Begin`.
     Commit(usize),
-    /// The same, and goes back to the place noted in the second register.
+    /// Drops the alternatives since `Begin`, and goes back to the place stored in the second register.
     Peeked(usize, usize),
-    /// Fails, and gives up what there was to try otherwise since `Begin`.
+    /// Fails, and drops the alternatives since `Begin`.
     Never(usize),
     Match,
 }
@@ -56,12 +56,12 @@ pub enum Op {
 #[derive(Debug)]
 pub struct Set {
     ascii: u128,
-    /// Those beyond ASCII, in order.
+    /// Characters beyond ASCII, sorted.
     ranges: Vec<(char, char)>,
 }
 
 impl Set {
-    /// Tells whether a character is in it.
+    /// True if a character is in the set.
     #[inline]
     pub fn has(&self, c: char) -> bool {
         if c.is_ascii() {
@@ -90,14 +90,14 @@ impl Set {
 pub struct Program {
     pub ops: Vec<Op>,
     pub sets: Vec<Set>,
-    /// Groups, the whole match included; register 2n is where group n begins, 2n + 1 where it ends.
+    /// Number of groups, the whole match included; register 2n holds the start of group n, 2n + 1 its end.
     pub groups: usize,
-    /// Registers, those of the groups first.
+    /// Number of registers, those of the groups first.
     pub registers: usize,
 }
 
 impl Program {
-    /// The program for a pattern whose size was checked before.
+    /// Makes the program for a pattern whose size was checked before.
     pub fn new(expr: &Expr) -> Result<Program, Refused> {
         let groups = 1 + count_groups(expr);
         let program = Program { ops: Vec::new(), sets: Vec::new(), groups, registers: 2 * groups };
@@ -108,7 +108,7 @@ impl Program {
         Ok(writer.program)
     }
 
-    /// Memory it takes, about.
+    /// Returns its approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         let text = |op: &Op| if let Op::Text(text) = op { text.len() } else { 0 };
         self.ops.iter().map(|op| size_of::<Op>() + text(op)).sum::<usize>()
@@ -130,7 +130,7 @@ fn count_groups(expr: &Expr) -> usize {
     }
 }
 
-/// The lengths of text an expression can match, in characters; None for any.
+/// Returns the minimum and maximum length of text an expression can match, in characters; None for no maximum.
 pub fn lengths(expr: &Expr) -> (usize, Option<usize>) {
     let sum = |a: (usize, Option<usize>), b: (usize, Option<usize>)| {
         (a.0.saturating_add(b.0), a.1.zip(b.1).map(|(a, b)| a.saturating_add(b)))
@@ -173,7 +173,7 @@ pub fn lengths(expr: &Expr) -> (usize, Option<usize>) {
 
 struct Writer {
     program: Program,
-    /// Classes by how they are written.
+    /// Classes by their spelling.
     known: HashMap<(String, bool), usize>,
 }
 
@@ -192,7 +192,7 @@ impl Writer {
         self.program.registers - 1
     }
 
-    /// Appends what matches `expr`, whose first group is the `next`.
+    /// Appends the code for `expr`, whose first group is `next`.
     fn expr(&mut self, expr: &Expr, next: &mut usize) -> Result<(), Refused> {
         match expr {
             Expr::Empty => {}
@@ -303,7 +303,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes back by each of these lengths until what follows matches.
+    /// Appends code that goes back by each of these lengths until the next part matches.
     fn go_back(&mut self, (least, most): (usize, Option<usize>)) {
         self.emit(Op::Back(least));
         let lengths = most.map(|most| most.saturating_sub(least)).filter(|more| *more < MOST_LENGTHS);
@@ -311,7 +311,7 @@ impl Writer {
             return;
         }
         let Some(more) = lengths else {
-            // Further back than the longest it only finds nothing.
+            // Going back beyond the longest only finds nothing.
             let split = self.emit(Op::Jump(0));
             self.emit(Op::Back(1));
             self.emit(Op::Jump(split));
@@ -344,7 +344,7 @@ impl Writer {
         if hi == usize::MAX {
             let may_be_empty = lengths(child).0 == 0;
             if may_be_empty && lo == 0 {
-                // The first turn may match nothing, as in the linear engine; later ones must get on.
+                // The first iteration may match nothing, as in the linear engine; later ones must make progress.
                 heads.push(self.emit(Op::Jump(0)));
                 *next = first;
                 self.expr(child, next)?;
@@ -362,7 +362,7 @@ impl Writer {
             }
             self.emit(Op::Jump(head));
         } else {
-            // Each turn is tried only after the one before.
+            // Each iteration is tried only after the previous one.
             for _ in lo..hi {
                 heads.push(self.emit(Op::Jump(0)));
                 *next = first;
@@ -373,7 +373,7 @@ impl Writer {
         for head in heads {
             self.program.ops[head] = split(head + 1, after);
         }
-        // Groups that are never tried have their numbers all the same.
+        // Groups that are never tried still have their numbers.
         *next = first + count_groups(child);
         Ok(())
     }
@@ -411,7 +411,7 @@ impl Writer {
         Ok(())
     }
 
-    /// One character of a class, which is written as the linear engine reads it.
+    /// Appends code for one character of a class, spelled for the linear engine.
     fn class(&mut self, written: &str, any_case: bool) -> Result<(), Refused> {
         let key = (written.to_string(), any_case);
         let set = match self.known.get(&key) {

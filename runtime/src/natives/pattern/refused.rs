@@ -1,14 +1,14 @@
-//! Answers of every engine: where something matches, and why that is not known.
+//! Results shared by all engines: the places of a match, and the reasons for a refusal.
 
 use ptc_vm::{Fault, Stop};
 
-/// Where a match or group is; None for a group that took no part.
+/// Place of a match or group; None for a group that took no part.
 pub type Span = Option<(usize, usize)>;
 
-/// Why there is no answer whether something matches.
+/// The reason a search has no result.
 #[derive(Debug)]
 pub enum Refused {
-    /// The pattern is no good, or not for this text.
+    /// A message: the pattern is invalid, or unsuitable for this text.
     Words(String),
     /// Fuel, time or room ran out.
     Stopped(Stop),
@@ -26,7 +26,7 @@ impl From<Fault> for Refused {
     }
 }
 
-/// The refusal of a pattern that cannot be read, of whose description the last line says why.
+/// Makes the refusal of a pattern that cannot be parsed, from the last line of the parser's description.
 pub(super) fn bad_pattern(problem: &str) -> Refused {
     let reason = problem.lines().last().unwrap_or_default();
     Refused::Words(format!("bad pattern: {}", reason.trim_start_matches("error: ")))

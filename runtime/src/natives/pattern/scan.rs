@@ -1,20 +1,20 @@
-//! Patterns that are hardly patterns: a text, or characters of a class. Most programs split at `#","` and
-//! `#"\s+"`; finding those needs no engine.
+//! Scans for trivial patterns: a text, or characters of a class. Most programs split at `#","` and `#"\s+"`; finding
+//! those needs no engine.
 
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Finds what such a pattern matches.
+/// A scan for a trivial pattern.
 #[derive(Debug)]
 pub enum Scan {
-    /// This text.
+    /// A text.
     Text(Box<Finder<'static>>),
-    /// One of these bytes, all ASCII; or, with `many`, as many as there are.
+    /// One of these ASCII bytes; with `many`, as many as there are.
     Bytes { wanted: Box<[bool; 256]>, many: bool },
 }
 
 impl Scan {
-    /// The scan for a pattern, if it is as simple as that.
+    /// Returns the scan for a pattern, if it is simple enough.
     pub fn of(hir: &Hir) -> Option<Scan> {
         match hir.kind() {
             HirKind::Literal(text) if !text.0.is_empty() => {
@@ -27,7 +27,7 @@ impl Scan {
         }
     }
 
-    /// Where the first match from byte `at` on is.
+    /// Returns the place of the first match from byte `at` on.
     pub fn find(&self, text: &str, at: usize) -> Option<(usize, usize)> {
         let rest = text.as_bytes().get(at..)?;
         match self {
@@ -50,7 +50,7 @@ impl Scan {
 }
 
 impl Scan {
-    /// Adds up to `most` matches from byte `at` on. Gives where to go on, or None if there are no more.
+    /// Adds up to `most` matches from byte `at` on. Returns the place to continue at, or None if there are no more.
     pub fn find_some(
         &self,
         text: &str,
@@ -65,8 +65,7 @@ impl Scan {
         }
         match self {
             Scan::Bytes { wanted, many } => {
-                // Words are short, and where they end is hard to foresee: so bytes are looked at without
-                // branching, 64 at a time.
+                // Words are short and their ends hard to predict, so bytes are tested without branching, 64 at a time.
                 let mut from = None;
                 for bytes in text.as_bytes()[at..].chunks(64) {
                     let mut mask = 0;
@@ -74,7 +73,7 @@ impl Scan {
                         mask = mask >> 1 | u64::from(wanted[usize::from(*byte)]) << 63;
                     }
                     mask >>= 64 - bytes.len();
-                    // Where a match begins; and, of many, also where one ends.
+                    // Bits where a match begins; with `many`, also where one ends.
                     let mut edges = if *many { mask ^ (mask << 1 | u64::from(from.is_some())) } else { mask };
                     while edges != 0 && (edges.trailing_zeros() as usize) < bytes.len() {
                         let edge = at + edges.trailing_zeros() as usize;
@@ -107,7 +106,7 @@ impl Scan {
     }
 }
 
-/// The bytes a part of a pattern matches one of, if all are ASCII.
+/// Returns the bytes of which a part of a pattern matches one, if all are ASCII.
 fn bytes(hir: &Hir) -> Option<Box<[bool; 256]>> {
     let mut wanted = Box::new([false; 256]);
     match hir.kind() {
@@ -138,7 +137,7 @@ mod tests {
 
     #[test]
     fn finds_what_the_engine_finds() {
-        // Also longer than what is looked at in one go, with matches at its ends and across them.
+        // Texts longer than one chunk, with matches at its ends and across them.
         let long = ["a, ".repeat(50), "-".repeat(130), format!("{}--{}", "x".repeat(63), ",".repeat(64))];
         let texts = ["", "a,b,,c", "  a \t b\n", "x--y-z", "äöü, ß", ",", "aaa", "a.b|c"];
         let texts: Vec<&str> = texts.into_iter().chain(long.iter().map(String::as_str)).collect();

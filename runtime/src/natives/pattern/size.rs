@@ -1,29 +1,29 @@
-//! The size of a pattern, estimated before anything is built: with its repetitions written out.
+//! Size of a pattern, estimated before anything is built, with its repetitions written out.
 
 use super::program::{MOST_LENGTHS, lengths};
 use super::refused::Refused;
 use fancy_regex::{Expr, LookAround};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Most states a pattern may stand for.
+/// Maximum states of a pattern.
 pub const MOST_STATES: usize = 1 << 15;
 
-/// Most instructions a pattern with lookaround or backreferences may have.
+/// Maximum instructions of a pattern with lookaround or backreferences.
 pub const MOST_STEPS: usize = 1 << 15;
 
-/// States of a class beyond ASCII besides those for its ranges.
+/// States of a class beyond ASCII, besides those for its ranges.
 const WIDE: usize = 12;
 
-/// States of such a class that can be active at once: one for each byte of a character.
+/// Number of such states that can be active at once: one for each byte of a character.
 const ACTIVE: usize = 4;
 
 /// The size of a pattern for the linear engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// States of its automaton: the work and the memory it takes to build it.
+    /// States of its automaton: the work and memory for building it.
     pub states: usize,
-    /// States that can be active at once: the work that one byte of text takes at worst. A class of thousands of
-    /// characters is built from many states, of which few are ever active together.
+    /// Maximum number of active states: the worst-case work per byte of text. A class of thousands of characters is
+    /// built from many states, of which few are ever active together.
     pub width: usize,
 }
 
@@ -39,7 +39,7 @@ impl Size {
         Size { states: self.states.saturating_mul(n), width: self.width.saturating_mul(n) }
     }
 
-    /// The size of a parsed pattern. Patterns nest at most as deep as their parser allows.
+    /// Returns the size of a parsed pattern. Patterns nest at most as deep as their parser allows.
     pub fn of(hir: &Hir) -> Size {
         let same = |n| Size { states: n, width: n };
         match hir.kind() {
@@ -61,13 +61,13 @@ impl Size {
         }
     }
 
-    /// This size, if a pattern may be that large.
+    /// Returns this size, if it is within the limit.
     pub fn checked(self) -> Result<Size, Refused> {
         if self.states > MOST_STATES { Err(too_large(self.states, MOST_STATES, "states")) } else { Ok(self) }
     }
 }
 
-/// The number of instructions for a pattern of the second engine, if it may have so many.
+/// Returns the number of instructions for a pattern of the second engine, if it is within the limit.
 pub fn steps(expr: &Expr) -> Result<usize, Refused> {
     let steps = written_out(expr);
     if steps > MOST_STEPS { Err(too_large(steps, MOST_STEPS, "steps")) } else { Ok(steps) }
@@ -87,7 +87,7 @@ fn written_out(expr: &Expr) -> usize {
             }
         }
         Expr::Repeat { child, lo, hi, .. } => {
-            // What may match nothing has its first turn written apart.
+            // The first iteration of an expression that may match nothing is written separately.
             let turns = if lengths(child).0 == 0 { 2 } else { 1 };
             let times = if *hi == usize::MAX { lo.saturating_add(turns) } else { *hi };
             written_out(child).saturating_add(3).saturating_mul(times.max(1)).saturating_add(1)
@@ -95,7 +95,7 @@ fn written_out(expr: &Expr) -> usize {
         Expr::LookAround(child, LookAround::LookAhead | LookAround::LookAheadNeg) => {
             written_out(child).saturating_add(4)
         }
-        // Lookbehind tries each length that the text before may have.
+        // Lookbehind tries each possible length of the text before.
         Expr::LookAround(child, _) => written_out(child).saturating_add(6 + 3 * MOST_LENGTHS),
         Expr::Group(child) => written_out(child).saturating_add(3),
         Expr::AtomicGroup(child) => written_out(child).saturating_add(3),

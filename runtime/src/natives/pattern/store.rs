@@ -1,25 +1,25 @@
-//! Compiled patterns that are kept for the next use: one store for the process, bounded by bytes.
+//! Cache of compiled patterns: one for the process, bounded by bytes.
 //!
-//! What is kept here is seen by nobody: a pattern costs the same whether it is found here or compiled.
+//! The cache is invisible to programs: a pattern costs the same whether it is found here or compiled.
 
 use super::Engine;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-/// Bytes of compiled patterns, and of the tables that searches fill, to keep.
+/// Maximum bytes of compiled patterns, and of the tables that searches fill.
 pub const MOST_BYTES: usize = 32 << 20;
 
-/// Bytes that anything kept counts for at least, so that many small things are bounded too.
+/// Minimum bytes counted for an entry, so that many small ones are bounded too.
 const LEAST_BYTES: usize = 1 << 10;
 
-/// Bytes of all patterns and tables that are alive.
+/// Bytes of all live patterns and tables.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Goes up with each pattern that is added; tells which were used last.
+/// Counter of added patterns, which tells the least recently used ones.
 static NOW: AtomicU64 = AtomicU64::new(0);
 
-/// A share of what is held, given back when it is dropped.
+/// A share of the bytes held, released when it is dropped.
 #[derive(Debug)]
 pub struct Held(usize);
 
@@ -31,7 +31,7 @@ impl Held {
         Held(bytes)
     }
 
-    /// Counts another number of bytes from now on.
+    /// Changes the number of bytes counted.
     pub fn change(&mut self, bytes: usize) {
         if bytes.max(LEAST_BYTES) != self.0 {
             *self = Held::new(bytes);
@@ -52,10 +52,10 @@ struct Entry {
 
 type Entries = RwLock<HashMap<Box<str>, Entry>>;
 
-/// Patterns for a part of a text, and for all of it.
+/// Cached patterns: for a part of a text, and for all of it.
 static ENTRIES: LazyLock<[Entries; 2]> = LazyLock::new(Default::default);
 
-/// The kept engine for a pattern.
+/// Returns the cached engine of a pattern.
 pub fn find(source: &str, whole: bool) -> Option<Arc<Engine>> {
     let entries = ENTRIES[usize::from(whole)].read().unwrap_or_else(PoisonError::into_inner);
     let entry = entries.get(source)?;
@@ -63,7 +63,7 @@ pub fn find(source: &str, whole: bool) -> Option<Arc<Engine>> {
     Some(entry.engine.clone())
 }
 
-/// Keeps an engine, and forgets those that were not used for longest if there are too many.
+/// Caches an engine, and drops the least recently used ones if there are too many.
 pub fn keep(source: &str, whole: bool, engine: &Arc<Engine>) {
     let used = (NOW.fetch_add(1, Ordering::Relaxed) + 1).into();
     let entry = Entry { engine: engine.clone(), used };
@@ -74,18 +74,18 @@ pub fn keep(source: &str, whole: bool, engine: &Arc<Engine>) {
     trim();
 }
 
-/// Forgets what was not used for longest, while more is held than there should be.
+/// Drops the least recently used engines, while more is held than allowed.
 pub fn trim() {
     while HELD.load(Ordering::Relaxed) > MOST_BYTES {
         let forgotten: usize = ENTRIES.iter().map(forget_older_half).sum();
-        // What else is held is in use.
+        // All other bytes are in use.
         if forgotten == 0 {
             return;
         }
     }
 }
 
-/// Forgets the older half: one at a time, a full store would look at all it has for each new pattern.
+/// Drops the older half: one at a time, a full cache would scan all its entries for each new pattern.
 fn forget_older_half(entries: &Entries) -> usize {
     let mut entries = entries.write().unwrap_or_else(PoisonError::into_inner);
     let mut ages: Vec<u64> = entries.values().map(|entry| entry.used.load(Ordering::Relaxed)).collect();
@@ -99,7 +99,7 @@ fn forget_older_half(entries: &Entries) -> usize {
     before - entries.len()
 }
 
-/// Bytes of all patterns and tables that are alive.
+/// Returns the bytes of all live patterns and tables.
 #[cfg(test)]
 pub fn held() -> usize {
     HELD.load(Ordering::Relaxed)

@@ -4,7 +4,7 @@ use ptc_vm::{Budget, Heap};
 
 const FUEL: u64 = 1 << 40;
 
-/// What a search gives, and the fuel it takes.
+/// Returns the result of a search, and the fuel it takes.
 fn search(pattern: &str, text: &str, purpose: Purpose) -> (Result<Option<Vec<Span>>, Refused>, u64) {
     let (heap, mut budget) = (Heap::unbounded(), Budget::new(FUEL, None));
     let mut meter = Meter::new(&heap, &mut budget);
@@ -43,7 +43,7 @@ fn what_looks_around_works_within_limits() {
     assert!(refusal("(", "").starts_with("bad pattern"));
 }
 
-/// Patterns of the linear engine that meet every way it has.
+/// Patterns that exercise every path of the linear engine.
 const LINEAR: &[&str] = &[
     "a+b",
     "(a+)(b+)?",
@@ -118,7 +118,7 @@ fn the_linear_engine_finds_what_regex_finds() {
     }
 }
 
-/// Patterns with lookaround and backreferences, and some without, which both engines must agree on.
+/// Patterns with lookaround and backreferences, and some without, on which both engines must agree.
 const STEPWISE: &[&str] = &[
     "(?=a)a+b",
     "a(?!b)",
@@ -204,11 +204,11 @@ fn a_search_costs_what_it_looks_at() {
         found.unwrap();
         fuel
     };
-    // It looks at all that follows.
+    // It scans all the rest.
     assert!(cost("b.*c|b", &text) > 300 + cost("b.*c|b", "b"));
     // It stops soon.
     assert!(cost("b|cc", &text) < cost("b|cc", "b") + 20);
-    // Each byte leads to a state of its own, and what such a state takes grows with the pattern.
+    // Each byte leads to a new state, whose size grows with the pattern.
     let mut seed = 1u32;
     let mixed: String = (0..2000)
         .map(|_| {
@@ -229,7 +229,7 @@ fn a_search_costs_the_same_whatever_was_searched_before() {
             search(pattern, other, Purpose::Use).0.unwrap();
             assert_eq!(search(pattern, &text, Purpose::Use).1, first, "{pattern} after {other}");
         }
-        // With tables that nobody filled.
+        // On a new thread, with empty tables.
         let text = text.clone();
         let fresh = std::thread::spawn(move || search(pattern, &text, Purpose::Use).1);
         assert_eq!(fresh.join().unwrap(), first, "{pattern}");
@@ -241,7 +241,7 @@ fn engines_are_kept_within_their_bytes() {
     for i in 0..150 {
         search(&format!("(x{i})?[ab]*a[ab]{{900}}"), "abab", Purpose::Use).0.unwrap();
         search(&format!("(?<=a{i})(?:ab){{2000}}"), "abab", Purpose::Use).0.unwrap();
-        // Another test may hold some for the moment.
+        // Another test may hold some at the moment.
         assert!(held() < MOST_BYTES + (16 << 20), "{}", held());
     }
 }

@@ -7,12 +7,11 @@
 //! objects/H.ptcp   the same compiled, for tools
 //! ```
 //!
-//! The compiled files are written and never read: whether one belongs to a source cannot be seen but by
-//! compiling, which is quick.
+//! Compiled files are written and never read: only compiling, which is quick, can show whether one belongs to a source.
 //!
-//! A change writes the files of its source first (beside their place, to disk, then renamed), then its
-//! entry. Once the entry is on disk the change is acknowledged; whatever a crash leaves before that is
-//! passed over, and swept away by the next process that writes.
+//! A change writes the files of its source first (to a temporary file, to disk, then renamed), then its entry. Once the
+//! entry is on disk the change is acknowledged; leftovers of earlier crashes are ignored, and removed by the next
+//! process that writes.
 
 use super::index::{Entry, Index, Version};
 use super::log::{MAX_LINE, MAX_LOG, Place, unavailable};
@@ -32,18 +31,18 @@ pub(super) struct Disk {
     known: Mutex<Known>,
 }
 
-/// What this process knows of the list.
+/// The list as far as this process has read it.
 #[derive(Default)]
 struct Known {
     index: Index,
-    /// How far it was read; None before it was.
+    /// Position up to which it was read; None before the first read.
     place: Option<Place>,
-    /// Whether leftovers of crashes were looked for.
+    /// True once leftovers of crashes were looked for.
     swept: bool,
 }
 
 impl Disk {
-    /// A store in a folder, which is made if it is not there.
+    /// Opens a store in a folder, which is made if it is missing.
     pub fn open(root: &Path, limits: StoreLimits) -> Result<Disk, StoreError> {
         let disk = Disk { root: root.to_path_buf(), limits, known: Mutex::default() };
         if disk.list().is_file() {
@@ -65,7 +64,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Makes the folders, and makes their names last.
+    /// Makes the folders and syncs their names to disk.
     fn make_folders(&self) -> Result<(), StoreError> {
         let objects = self.objects();
         let fresh: Vec<&Path> = objects.ancestors().take_while(|folder| !folder.exists()).collect();
@@ -90,11 +89,11 @@ impl Disk {
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        // What is known is only replaced by something whole, so a panic elsewhere does not spoil it.
+        // The value is only replaced as a whole, so a panic elsewhere does not corrupt it.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sources without a list mean that the list was lost: to begin anew would lose them for good.
+    /// Refuses sources without a list, which was then lost: starting anew would lose them for good.
     fn refuse_orphans(&self) -> Result<(), StoreError> {
         let entries = fs::read_dir(self.objects()).map_err(|error| unavailable("objects", &error))?;
         let is_source = |path: &Path| path.extension().is_some_and(|extension| extension == "clj");
@@ -113,7 +112,7 @@ impl Disk {
         let path = self.root.join("lock");
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = match open {
-            // Whoever may only read can still wait for those who write.
+            // A process with read access only can still wait for writers.
             Err(error) if !alone && error.kind() != ErrorKind::NotFound => File::open(&path),
             open => open,
         }
@@ -138,7 +137,7 @@ impl Disk {
         }
     }
 
-    /// Reads what others have added, or everything anew. Under the lock.
+    /// Reads entries that others have added, or everything anew. Requires the lock.
     fn refresh(&self, known: &mut Known) -> Result<(), StoreError> {
         let file = open_file(&self.list(), "refs.jsonl")?;
         let length = file.metadata().map_err(|error| unavailable("refs.jsonl", &error))?.len();
@@ -147,7 +146,7 @@ impl Disk {
             return Err(StoreError::new(Code::StoreCorrupt, message).with("file", "refs.jsonl"));
         }
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        // Whatever goes wrong from here on, everything is read anew the next time.
+        // If anything fails from here on, the next refresh reads everything anew.
         let before = known.place.take();
         let mut place = Place::read_header(&mut reader)?;
         let start = place.offset;
@@ -160,7 +159,7 @@ impl Disk {
                 known.place = Some(before);
                 return Ok(());
             }
-            // Another list of the same age was put in its place: read that one.
+            // The list was replaced by another of the same age, so read that one.
             reader.seek(SeekFrom::Start(start)).map_err(told)?;
         }
         known.index = Index::default();
@@ -169,7 +168,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Adds an entry to the list. When this returns, it is on disk.
+    /// Appends an entry to the list. When this returns, it is on disk.
     fn append(&self, known: &mut Known, entry: &Entry) -> Result<(), StoreError> {
         let told = |error: std::io::Error| unavailable("refs.jsonl", &error);
         let mut place = known.place.clone().unwrap_or_default();
@@ -184,7 +183,7 @@ impl Disk {
             }
         }
         let mut file = OpenOptions::new().write(true).open(self.list()).map_err(told)?;
-        // What a crash left of another entry.
+        // Cuts off a partial entry left by a crash.
         file.set_len(start).map_err(told)?;
         file.seek(SeekFrom::Start(start)).map_err(told)?;
         let written = file
@@ -193,7 +192,7 @@ impl Disk {
             .and_then(|()| file.write_all(b"\n"))
             .and_then(|()| file.sync_data());
         if let Err(error) = written {
-            // It was not acknowledged, so it must not turn up later.
+            // It was not acknowledged, so it must not show up later.
             let _ = file.set_len(start).and_then(|()| file.sync_data());
             return Err(told(error));
         }
@@ -201,14 +200,14 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes the files of a source, unless they are there and good.
+    /// Writes the files of a source, unless they exist and are intact.
     fn keep(&self, new: &New<'_>) -> Result<(), StoreError> {
         let files = [("clj", new.source.as_bytes()), ("ptcp", new.artifact)];
         self.make_folders()?;
         for (extension, bytes) in files {
             let path = self.object(new.checksum, extension);
             match holds(&path, bytes) {
-                // A process that crashed may have left it before it was on disk.
+                // A crashed process may have left it before it was synced.
                 true => File::open(&path)
                     .and_then(|file| file.sync_all())
                     .and_then(|()| files::sync_folder(&self.objects()))
@@ -219,13 +218,13 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes a file as a whole: nobody ever sees a part of it. When this returns, it is on disk under its name.
+    /// Writes a file as a whole: readers never see a part of it. When this returns, it is on disk under its name.
     fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         files::replace(path, &[bytes], Access::Usual).map_err(|error| unavailable(&name, &error))
     }
 
-    /// Rewrites the list without what is superseded.
+    /// Rewrites the list without superseded entries.
     fn rewrite(&self, known: &mut Known) -> Result<(), StoreError> {
         let generation = known.place.as_ref().map_or(0, |place| place.generation);
         let (mut place, header) = Place::start(generation.wrapping_add(1));
@@ -240,7 +239,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Deletes what crashes left: files nothing names. Failing to is no harm.
+    /// Deletes leftovers of crashes: files that no entry names. Failing is harmless.
     fn sweep(&self, index: &Index) {
         let folders = [self.objects(), self.root.clone()];
         for entry in folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
@@ -282,7 +281,7 @@ impl Disk {
     }
 }
 
-/// How names of files began that earlier versions were writing when they died.
+/// Prefix of temporary files of earlier versions.
 const OLD_LEFTOVER: &str = ".new-";
 
 impl Backend for Disk {
@@ -298,7 +297,7 @@ impl Backend for Disk {
         &self,
         find: &mut dyn FnMut(&Index) -> Result<Version, StoreError>,
     ) -> Result<Object, StoreError> {
-        // The lock is held until the files are read: nobody deletes them meanwhile.
+        // The lock is held until the files are read, so that no process deletes them meanwhile.
         let _lock = self.lock(false)?;
         let version = {
             let mut known = self.known();
@@ -314,7 +313,7 @@ impl Backend for Disk {
         plan: &mut dyn FnMut(&Index) -> Result<Entry, StoreError>,
         new: Option<&New<'_>>,
     ) -> Result<Entry, StoreError> {
-        // In this order, as everywhere: whoever waits for the lock must not keep other threads from reading.
+        // Always lock files first: waiting for the lock must not keep other threads from reading.
         let _lock = self.lock(true)?;
         let mut known = self.known();
         self.refresh(&mut known)?;
@@ -339,14 +338,14 @@ impl Backend for Disk {
             place.offset - place.base > most.min(MAX_LOG / 4)
         });
         if grown {
-            // The change is made; a list that could not be rewritten is only longer than need be.
+            // The change is made; a list that was not rewritten is only longer than necessary.
             let _ = self.rewrite(&mut known);
         }
         Ok(entry)
     }
 }
 
-/// Opens something that must be a file: opening a pipe would wait for ever.
+/// Opens a path that must be a regular file: opening a pipe would block for ever.
 fn open_file(path: &Path, name: &str) -> Result<File, StoreError> {
     let missing =
         |why: &str| StoreError::new(Code::StoreCorrupt, format!("{name} is {why}")).with("file", name);
@@ -358,7 +357,7 @@ fn open_file(path: &Path, name: &str) -> Result<File, StoreError> {
     }
 }
 
-/// A file that may have at most so many bytes; one more is read of a longer one.
+/// Reads a file of at most `most` bytes; of a longer one, one byte more.
 fn read_at_most(path: &Path, most: u64, name: &str) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     let file = open_file(path, name)?;

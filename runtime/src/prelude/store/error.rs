@@ -1,18 +1,18 @@
-//! Why the store refused something.
+//! Errors of the store.
 
 use crate::prelude::PreludeError;
 use ptc_bytecode::{Code, Diagnostic};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Why the store refused something. Nothing has changed then.
+/// An error of the store, which has then changed nothing.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StoreError {
-    /// What kind of problem it is.
+    /// Kind of problem.
     pub code: Code,
-    /// What was wrong.
+    /// Message for people.
     pub message: String,
-    /// What programs may want to know besides: `limit`, `expected`, `actual`, `compile_reason`…
+    /// Details for programs: `limit`, `expected`, `actual`, `compile_reason`…
     pub details: Map<String, Value>,
 }
 
@@ -26,17 +26,17 @@ impl StoreError {
         self
     }
 
-    /// Its stable reason, such as `not_found`.
+    /// Returns its stable reason, such as `not_found`.
     pub fn reason(&self) -> &'static str {
         self.code.reason()
     }
 
-    /// As every other problem is told.
+    /// Returns it as a diagnostic.
     pub fn to_diagnostic(&self) -> Diagnostic {
         Diagnostic::without_span(self.code, self.message.clone())
     }
 
-    /// Of a source that does not compile.
+    /// Makes the error for a source that does not compile.
     pub(super) fn of_source(error: &PreludeError, source: &str) -> StoreError {
         let diagnostic = error.diagnostic();
         let place = diagnostic.place(source).map_or(String::new(), |place| format!("{}: ", place.line));

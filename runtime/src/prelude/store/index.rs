@@ -1,5 +1,5 @@
-//! What a store holds, without the sources: versions, which one is current, which ones stay. It changes
-//! by entries only, so a list of entries is the store.
+//! Index of a store, without the sources: versions, which one is current, and which are kept. It changes by entries
+//! only, so a list of entries is the store.
 
 use super::reference::{is_checksum, is_id};
 use super::{StoreError, StoreLimits, StoreRef};
@@ -7,7 +7,7 @@ use ptc_bytecode::Code;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What is said of a version, by name.
+/// Metadata of a version, by name.
 pub type Metadata = serde_json::Map<String, serde_json::Value>;
 
 /// One version of a prelude.
@@ -17,7 +17,7 @@ pub(super) struct Version {
     pub version: u64,
     /// SHA-256 of the source.
     pub checksum: String,
-    /// The length of the source.
+    /// Length of the source in bytes.
     pub bytes: u64,
     pub namespaces: Vec<String>,
     pub exports: Vec<String>,
@@ -32,7 +32,7 @@ impl Version {
     }
 }
 
-/// The length of metadata as compact JSON.
+/// Returns the length of metadata as compact JSON in bytes.
 pub(super) fn weight(metadata: &Metadata) -> u64 {
     serde_json::to_string(metadata).map_or(u64::MAX, |text| text.len() as u64)
 }
@@ -41,12 +41,12 @@ pub(super) fn weight(metadata: &Metadata) -> u64 {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Entry {
-    /// A new version, which becomes current. Which ones it drives out is said here, so that processes
-    /// with other limits agree.
+    /// A new version, which becomes current. Versions it drives out are listed, so that processes with other limits
+    /// agree.
     Write { id: String, version: Version, pruned: Vec<u64> },
     /// A version was selected.
     Select { id: String, version: u64, metadata: Metadata, at: String },
-    /// A prelude as a rewritten list has it; its versions follow.
+    /// A prelude in a rewritten list; its versions follow.
     Known {
         id: String,
         latest: u64,
@@ -56,7 +56,7 @@ pub(super) enum Entry {
         created_at: String,
         updated_at: String,
     },
-    /// A version as a rewritten list has it.
+    /// A version in a rewritten list.
     Kept { id: String, version: Version },
 }
 
@@ -73,17 +73,17 @@ pub(super) struct Versions {
     pub updated_at: String,
 }
 
-/// What a store holds.
+/// The content of a store.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(super) struct Index {
     pub ids: BTreeMap<String, Versions>,
-    /// How many versions have each source.
+    /// Number of versions with each source.
     objects: HashMap<String, u64>,
     total: u64,
 }
 
 impl Index {
-    /// The version a reference means.
+    /// Resolves a reference to a version.
     pub fn find(&self, reference: &StoreRef) -> Result<(&Versions, &Version), StoreError> {
         let id = &reference.id;
         let missing = |what: String| StoreError::new(Code::NotFound, what).with("id", id.clone());
@@ -107,7 +107,7 @@ impl Index {
         }
     }
 
-    /// Whether `metadata` says it is based on another version than the current one.
+    /// Fails if `metadata` names a base version that is not the current one.
     pub fn check_parent(&self, id: &str, metadata: &Metadata) -> Result<(), StoreError> {
         let expected = match metadata.get("parent_checksum") {
             None | Some(serde_json::Value::Null) => return Ok(()),
@@ -136,7 +136,7 @@ impl Index {
             .with("actual", actual))
     }
 
-    /// The entry of a new version. Its number is found here.
+    /// Plans the entry of a new version, with the next free number.
     pub fn plan_write(&self, id: &str, mut new: Version, limits: &StoreLimits) -> Result<Entry, StoreError> {
         self.check_parent(id, &new.metadata)?;
         let versions = self.ids.get(id);
@@ -148,7 +148,7 @@ impl Index {
         new.version = latest
             .checked_add(1)
             .ok_or_else(|| StoreError::new(Code::StoreCorrupt, format!("`{id}` has no number left")))?;
-        // The new one is the newest, so one less of the others stays.
+        // The new version is the newest, so one fewer of the others stays.
         let window = usize::try_from(limits.max_versions - 1).unwrap_or(usize::MAX);
         let outside = versions.into_iter().flat_map(|versions| {
             let is_pruned = |number: &&u64| !versions.selected.contains(number);
@@ -164,7 +164,7 @@ impl Index {
         Ok(Entry::Write { id: id.to_string(), version: new, pruned })
     }
 
-    /// The entry that makes a version current.
+    /// Plans the entry that makes a version current.
     pub fn plan_select(
         &self,
         reference: &StoreRef,
@@ -187,8 +187,8 @@ impl Index {
         Err(StoreError::new(Code::StoreBytesExceeded, message).with("limit_bytes", most))
     }
 
-    /// Makes a change. The answer is the sources nothing needs any more; an error says why the entry
-    /// cannot be one of this store.
+    /// Applies a change. Returns the sources that are no longer needed; an error says why the entry cannot belong
+    /// to this store.
     pub fn apply(&mut self, entry: Entry) -> Result<Vec<String>, &'static str> {
         match entry {
             Entry::Write { id, version, pruned } => self.write(id, version, &pruned),
@@ -284,12 +284,12 @@ impl Index {
         }
     }
 
-    /// Whether any version has this source.
+    /// True if any version has this source.
     pub fn uses(&self, checksum: &str) -> bool {
         self.objects.contains_key(checksum)
     }
 
-    /// Whether what was read hangs together: checked once a list has been read to its end.
+    /// Checks that the entries are consistent, once a list has been read to its end.
     pub fn check(&self) -> Result<(), &'static str> {
         for versions in self.ids.values() {
             let newest = versions.all.keys().next_back().copied().unwrap_or_default();
@@ -303,7 +303,7 @@ impl Index {
         Ok(())
     }
 
-    /// The entries a rewritten list has.
+    /// Returns the entries of a rewritten list.
     pub fn to_entries(&self) -> impl Iterator<Item = Entry> {
         self.ids.iter().flat_map(|(id, versions)| {
             let known = Entry::Known {

@@ -1,9 +1,9 @@
-//! How much a store holds.
+//! Limits of a store.
 
 use super::StoreError;
 use ptc_bytecode::Code;
 
-/// How much a store holds, and how long compiling a source for it may take. Every limit is positive.
+/// Limits on the size of a store and on compiling its sources. Every limit is positive.
 ///
 /// ```
 /// use ptc_runtime::{PreludeStore, Runtime, StoreLimits};
@@ -15,24 +15,23 @@ use ptc_bytecode::Code;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoreLimits {
-    /// The longest source, in bytes.
+    /// Maximum length of a source in bytes.
     pub max_source_bytes: u64,
-    /// The longest metadata of a version, as compact JSON, in bytes.
+    /// Maximum length of a version's metadata as compact JSON in bytes.
     pub max_metadata_bytes: u64,
-    /// How many of the newest versions of a prelude are kept. Those that were ever selected as default
-    /// stay besides.
+    /// Number of the newest versions of a prelude to keep. Versions that were ever selected as default stay besides.
     pub max_versions: u64,
-    /// How many preludes there may be.
+    /// Maximum number of preludes.
     pub max_ids: u64,
-    /// The length of all sources and metadata together, in bytes.
+    /// Maximum length of all sources and metadata together in bytes.
     pub max_total_bytes: u64,
-    /// How long compiling a source may take, in milliseconds.
+    /// Time limit for compiling a source in milliseconds.
     pub compile_timeout_ms: u64,
-    /// How much memory the constants of a source may take while they are found, in bytes.
+    /// Memory limit for computing the constants of a source in bytes.
     pub compile_max_heap: u64,
-    /// How long a store on disk waits for other processes, in milliseconds.
+    /// Timeout of a store on disk for locks of other processes in milliseconds.
     pub lock_timeout_ms: u64,
-    /// How many bytes of superseded entries the list of a store on disk may hold before it is rewritten.
+    /// Maximum size of superseded entries in the list of a store on disk, in bytes, before it is rewritten.
     pub max_log_slack_bytes: u64,
 }
 
@@ -53,7 +52,7 @@ impl Default for StoreLimits {
 }
 
 impl StoreLimits {
-    /// Whether each can be one.
+    /// Checks that every limit is positive.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let all = [
             ("max_source_bytes", self.max_source_bytes),

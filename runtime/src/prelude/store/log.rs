@@ -1,8 +1,8 @@
-//! The list of a store on disk: one entry to a line, each line with a hash over itself and all before it.
+//! The list of a store on disk: one entry per line, each line with a hash over itself and all before it.
 //!
-//! A line counts once it ends in a newline, and a newline is only written when all before it is on disk.
-//! So a line without one was never acknowledged and is passed over, and a line with one that does not fit
-//! its hash was damaged later, which is told.
+//! A line counts once it ends in a newline, and a newline is only written when everything before it is on disk. So a
+//! line without one was never acknowledged and is ignored, and a line with one that does not match its hash was damaged
+//! later, which is reported.
 
 use super::StoreError;
 use super::index::{Entry, Index};
@@ -11,41 +11,41 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
 
-/// The longest line: one entry, whose metadata and exports are bounded.
+/// Maximum length of a line in bytes: one entry, whose metadata and exports are bounded.
 pub(super) const MAX_LINE: u64 = 8 << 20;
-/// The longest list that is read.
+/// Maximum length of a list in bytes.
 pub(super) const MAX_LOG: u64 = 64 << 20;
 
 const PREFIX: &str = "{\"sum\":\"";
 const MIDDLE: &str = "\",\"entry\":";
 
-/// The first line.
+/// First line of a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
     format: String,
     version: u32,
-    /// Grows when the list is rewritten.
+    /// Incremented when the list is rewritten.
     generation: u64,
 }
 
 const FORMAT: &str = "ptc-prelude-store";
 const FORMAT_VERSION: u32 = 1;
 
-/// How far a list was read.
+/// Position up to which a list was read.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Place {
-    /// Bytes of whole lines.
+    /// Length of the complete lines in bytes.
     pub offset: u64,
     pub generation: u64,
-    /// Bytes of the part that was rewritten last.
+    /// Length of the part that was rewritten last, in bytes.
     pub base: u64,
     sum: String,
     lines: u64,
 }
 
 impl Place {
-    /// The start of a list, and its first line.
+    /// Returns the position at the start of a list, and its first line.
     pub fn start(generation: u64) -> (Place, String) {
         let mut place = Place { generation, ..Place::default() };
         let header = Header { format: FORMAT.to_string(), version: FORMAT_VERSION, generation };
@@ -54,7 +54,7 @@ impl Place {
         (place, line)
     }
 
-    /// The line of an entry, without its newline; afterwards the place is behind it.
+    /// Formats the line of an entry, without its newline, and moves the position behind it.
     pub fn line(&mut self, entry: &impl Serialize) -> String {
         let body = serde_json::to_string(entry).unwrap_or_default();
         self.sum = sum(&self.sum, body.as_bytes());
@@ -90,14 +90,14 @@ impl Place {
                 self.base = self.offset;
             }
         }
-        // Looked at once, not every time somebody asks.
+        // Checked once per list, not on every refresh.
         match is_new {
             true => index.check().map_err(|why| corrupt(self.lines, why)),
             false => Ok(()),
         }
     }
 
-    /// The entry of the next whole line.
+    /// Returns the entry of the next complete line.
     fn next(&mut self, reader: &mut impl BufRead) -> Result<Option<Vec<u8>>, StoreError> {
         let mut line = Vec::new();
         let read =
@@ -135,14 +135,14 @@ fn parse<T: for<'a> Deserialize<'a>>(body: &[u8], line: u64) -> Result<T, StoreE
     serde_json::from_slice(body).map_err(|error| corrupt(line, &error.to_string()))
 }
 
-/// A line that cannot be.
+/// Makes the error for an impossible line.
 fn corrupt(line: u64, why: &str) -> StoreError {
     StoreError::new(Code::StoreCorrupt, format!("line {line} of refs.jsonl is damaged: {why}"))
         .with("file", "refs.jsonl")
         .with("line", line)
 }
 
-/// A file that cannot be read or written.
+/// Makes the error for a file that cannot be read or written.
 pub(super) fn unavailable(what: &str, error: &std::io::Error) -> StoreError {
     StoreError::new(Code::StoreUnavailable, format!("cannot use {what} of the store: {error}"))
         .with("file", what)

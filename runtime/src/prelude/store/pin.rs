@@ -1,11 +1,11 @@
-//! Stored versions as one prelude that stays as it is, whatever is written later.
+//! Bundles of stored versions: one prelude that stays as it is, whatever is written later.
 
 use super::{FrozenRef, PreludeStore, StoreError, ToStoreRef};
 use crate::prelude::{Origin, Prelude, Provenance, Selection};
 
 impl PreludeStore {
-    /// The versions these references mean now, composed into one prelude in this order, perhaps with
-    /// further sources; and which versions they are.
+    /// Composes the versions that these references mean now into one prelude in this order, perhaps with further
+    /// sources; also returns the versions.
     ///
     /// ```
     /// use ptc_runtime::{PreludeStore, Runtime};
@@ -26,7 +26,7 @@ impl PreludeStore {
         let mut selections = Vec::with_capacity(references.len() + more.len());
         for reference in references {
             if let Some(keys) = self.0.runtime.trusted_keys() {
-                // A store holds sources, and anybody who may write to it may have written them.
+                // A store holds unsigned sources, and anyone with write access may have written them.
                 let stored = reference.to_store_ref()?;
                 keys.decide(&[Provenance::Source]).map_err(|problem| {
                     let message = format!("the stored prelude `{stored}`: {}", problem.message);

@@ -1,16 +1,16 @@
-//! How stored preludes are named.
+//! References to stored preludes.
 
 use super::StoreError;
 use ptc_bytecode::{Code, is_namespace_name, reserved_namespace};
 use std::fmt;
 
-/// The longest id.
+/// Maximum length of an id.
 const MAX_ID: usize = 128;
-/// Preludes of the host itself: nobody stores their like.
+/// Ids of the host's own preludes, which cannot be stored.
 const HOST: &[&str] = &["prelude", "log", "user"];
 
-/// Names a stored prelude: `paged` is the current version, `paged@7` that one, and a checksum may say
-/// which source is meant.
+/// Reference to a stored prelude: `paged` is the current version, `paged@7` version 7, and a checksum may fix the
+/// source.
 ///
 /// ```
 /// use ptc_runtime::StoreRef;
@@ -22,16 +22,16 @@ const HOST: &[&str] = &["prelude", "log", "user"];
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreRef {
-    /// The prelude.
+    /// Id of the prelude.
     pub id: String,
-    /// The version; the current one without it.
+    /// Version; None for the current one.
     pub version: Option<u64>,
-    /// What the hash of its source must be, in hexadecimal.
+    /// Required SHA-256 of its source in hexadecimal.
     pub checksum: Option<String>,
 }
 
 impl StoreRef {
-    /// Reads `id` or `id@7`.
+    /// Parses `id` or `id@7`.
     pub fn parse(text: &str) -> Result<StoreRef, StoreError> {
         let wrong = || {
             let message =
@@ -52,12 +52,12 @@ impl StoreRef {
         Ok(StoreRef { id: id.to_string(), version, checksum: None })
     }
 
-    /// A version of a prelude.
+    /// Makes a reference to a version of a prelude.
     pub fn version(id: impl Into<String>, version: u64) -> StoreRef {
         StoreRef { id: id.into(), version: Some(version), checksum: None }
     }
 
-    /// The same, if its source has this hash.
+    /// Requires the source to have this hash.
     #[must_use]
     pub fn checksum(mut self, checksum: impl Into<String>) -> StoreRef {
         self.checksum = Some(checksum.into());
@@ -74,9 +74,9 @@ impl fmt::Display for StoreRef {
     }
 }
 
-/// What can be read as a [`StoreRef`]: one itself, or text such as `paged@7`.
+/// Conversion into a [`StoreRef`], from one itself or from text such as `paged@7`.
 pub trait ToStoreRef {
-    /// The reference.
+    /// Converts to a reference.
     fn to_store_ref(&self) -> Result<StoreRef, StoreError>;
 }
 
@@ -104,18 +104,18 @@ impl<T: ToStoreRef + ?Sized> ToStoreRef for &T {
     }
 }
 
-/// Whether this is the hash of a source, as checksums are written.
+/// True for the hash of a source, as checksums are written.
 pub(super) fn is_checksum(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// Whether this has the form of an id.
+/// True if this has the form of an id.
 pub(super) fn is_id(id: &str) -> bool {
     let is_part = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
     id.len() <= MAX_ID && id.starts_with(|c: char| c.is_ascii_alphabetic()) && id.bytes().all(is_part)
 }
 
-/// Whether a prelude may be stored under this id.
+/// Fails unless a prelude may be stored under this id.
 pub(super) fn check_id(id: &str) -> Result<(), StoreError> {
     if !is_id(id) || !is_namespace_name(id) {
         let message = format!(
@@ -134,7 +134,7 @@ pub(super) fn check_id(id: &str) -> Result<(), StoreError> {
     }
 }
 
-/// A text cut to what fits a message.
+/// Cuts a text to fit a message.
 fn brief(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

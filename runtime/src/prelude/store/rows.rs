@@ -1,4 +1,4 @@
-//! What the store answers with, and what of it may be shown to a model.
+//! Results of store operations, and the parts of them that models may see.
 
 use super::index::{Metadata, Version, Versions};
 use crate::prelude::Prelude;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A version that was written.
+/// Result of writing a version.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the store
 pub struct Written {
@@ -15,12 +15,12 @@ pub struct Written {
     /// SHA-256 of the source, in hexadecimal.
     pub checksum: String,
     pub namespaces: Vec<String>,
-    /// The public exports, as `ns/name`.
+    /// Public exports, as `ns/name`.
     pub exports: Vec<String>,
     pub metadata: Metadata,
 }
 
-/// A version that was made the current one.
+/// Result of making a version current.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the store
 pub struct Selected {
@@ -39,14 +39,14 @@ pub struct Listed {
     pub namespaces: Vec<String>,
     pub exports: Vec<String>,
     pub metadata: Metadata,
-    /// What a bare id reads.
+    /// Version that a bare id reads.
     pub current_version: u64,
-    /// The newest.
+    /// Newest version.
     pub latest_version: u64,
-    /// How many are kept.
+    /// Number of kept versions.
     pub versions_count: u64,
     pub origin: Option<String>,
-    /// What was said when a version was last selected.
+    /// Metadata given when a version was last selected.
     pub default_metadata: Option<Metadata>,
     pub created_at: String,
     pub updated_at: String,
@@ -67,7 +67,7 @@ pub struct Past {
     pub created_at: String,
 }
 
-/// A version that was read, compiled and ready to be attached.
+/// Result of reading a version: compiled and ready to be attached.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // named as in the store
 pub struct Stored {
@@ -85,7 +85,7 @@ pub struct Stored {
     pub compiled: Prelude,
 }
 
-/// A version a session holds on to.
+/// A version that a session was started with.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the store
 pub struct FrozenRef {
@@ -95,15 +95,15 @@ pub struct FrozenRef {
     pub origin: Option<String>,
 }
 
-/// The longest source a model is shown.
+/// Maximum length in bytes of a source that a model is shown.
 const MAX_SHOWN: usize = 64 << 10;
-/// Metadata a model may see and give.
+/// Metadata that a model may see and give.
 const PUBLIC: &[&str] = &["reason", "parent_version", "parent_checksum", "source_session_id", "created_by"];
-/// The longest text of metadata a model is shown.
+/// Maximum length in bytes of a metadata text that a model is shown.
 const MAX_TEXT: usize = 1_024;
 
 impl Stored {
-    /// What a model may see of it: a source of at most 64 KiB and the public metadata.
+    /// Returns the part that a model may see: a source of at most 64 KiB and the public metadata.
     pub fn public_view(&self) -> Value {
         let source = &*self.source;
         let shown = cut(source, MAX_SHOWN);
@@ -144,7 +144,7 @@ impl Listed {
         }
     }
 
-    /// What a model may see of it.
+    /// Returns the part that a model may see.
     pub fn public_view(&self) -> Value {
         let mut shown = self.clone();
         shown.metadata = public_metadata(&self.metadata);
@@ -168,7 +168,7 @@ impl Past {
         }
     }
 
-    /// What a model may see of it.
+    /// Returns the part that a model may see.
     pub fn public_view(&self) -> Value {
         let mut shown = self.clone();
         shown.metadata = public_metadata(&self.metadata);
@@ -176,7 +176,7 @@ impl Past {
     }
 }
 
-/// The metadata a model may see or give: known names, no nested values, no endless texts.
+/// Filters metadata to what a model may see or give: known names, no nested values, bounded texts.
 pub(super) fn public_metadata(metadata: &Metadata) -> Metadata {
     let is_public = |(name, value): &(&String, &Value)| {
         PUBLIC.contains(&name.as_str()) && !value.is_array() && !value.is_object()
@@ -188,7 +188,7 @@ pub(super) fn public_metadata(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(is_public).map(|(name, value)| (name.clone(), shown(value))).collect()
 }
 
-/// A text of at most 1,024 bytes, with a note if it was longer.
+/// Cuts a text to 1,024 bytes, with a note if it was longer.
 pub(super) fn bounded(text: &str) -> String {
     if text.len() <= MAX_TEXT {
         return text.to_string();

@@ -1,4 +1,4 @@
-//! Filling a store from files.
+//! Seeding of a store from files.
 
 use super::reference::check_id;
 use super::{PreludeStore, StoreError, StoreRef};
@@ -8,21 +8,21 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A source that is in the store now.
+/// Result for one seeded source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the store
 pub struct Seeded {
     pub id: String,
     pub version: u64,
     pub checksum: String,
-    /// False if it was the current version already.
+    /// False if it already was the current version.
     pub is_new: bool,
 }
 
 impl PreludeStore {
-    /// Stores sources under the names of their namespaces: each must declare exactly one. What is the
-    /// current version already is not stored again. All are compiled first; if one is wrong, the store
-    /// stays as it was. The error names the [`Selection`] by its id.
+    /// Stores sources under the names of their namespaces; each must declare exactly one. Sources that are already
+    /// current are not stored again. All are compiled first; if one is wrong, the store is unchanged. The error
+    /// names the [`Selection`] by its id.
     ///
     /// ```
     /// use ptc_runtime::{PreludeStore, Runtime, Selection};
@@ -72,7 +72,7 @@ impl PreludeStore {
     }
 }
 
-/// The one namespace of a prelude.
+/// Returns the only namespace of a prelude.
 fn id_of(prelude: &Prelude) -> Result<String, StoreError> {
     match prelude.namespaces() {
         [only] => check_id(&only.name).map(|()| only.name.clone()),

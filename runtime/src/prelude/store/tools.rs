@@ -1,8 +1,8 @@
-//! The private tools behind the namespace `prelude/`, with which programs write preludes. Programs cannot
-//! name them; the shipped prelude calls them.
+//! Private tools behind the namespace `prelude/`, with which programs write preludes. Programs cannot name them; the
+//! shipped prelude calls them.
 //!
-//! What programs give and get is bounded: sources are cut, metadata is filtered, messages are short. A
-//! refusal is an answer with a reason; only arguments of the wrong shape are a fault.
+//! Arguments and results of programs are bounded: sources are cut, metadata is filtered, messages are short. A refusal
+//! is a result with a reason; only arguments of the wrong shape are a fault.
 
 use super::rows::{bounded, public_metadata};
 use super::{Metadata, PreludeStore, StoreError, StoreRef};
@@ -12,8 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// The names of the tools behind `prelude/`. A host that grants them cannot have tools of its own that
-/// are called so.
+/// Names of the tools behind `prelude/`. A host that grants them cannot have tools of its own with these names.
 pub const STORE_TOOLS: [&str; 5] = [
     "prelude_store_list",
     "prelude_store_history",
@@ -22,10 +21,10 @@ pub const STORE_TOOLS: [&str; 5] = [
     "prelude_store_set_default",
 ];
 
-/// Those of them that change the store.
+/// Names of the tools that change the store.
 const WRITING: [&str; 2] = ["prelude_store_write", "prelude_store_set_default"];
 
-/// Namespace of the shipped prelude, the only one that may call them. The store refuses preludes of that name.
+/// Namespace of the shipped prelude, the only one that may call the tools. The store refuses preludes of that name.
 const AUTHORING: &str = "prelude";
 
 #[derive(Deserialize)]
@@ -74,8 +73,8 @@ struct SelectArgs {
 }
 
 impl PreludeStore {
-    /// The tools with those behind `prelude/`: a run that has them and the shipped prelude may write to
-    /// this store. Give them to nobody who should only read.
+    /// Adds the tools behind `prelude/` to these tools: a run with them and the shipped prelude may write to this
+    /// store. Do not grant them to programs that should only read.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, PreludeStore, Runtime, Tools};
@@ -126,7 +125,7 @@ impl PreludeStore {
         }))
     }
 
-    /// One of the tools: its arguments are checked before it is called.
+    /// Adds one of the tools, whose arguments are checked before it is called.
     fn tool<T: for<'a> Deserialize<'a> + 'static>(
         &self,
         tools: Tools,
@@ -150,7 +149,7 @@ fn parsed<T: for<'a> Deserialize<'a>>(args: &ToolArgs) -> Result<T, ToolError> {
     T::deserialize(args.json()?).map_err(ToolError::new)
 }
 
-/// The metadata a program gave, as far as it may give any. Its names may have hyphens.
+/// Returns the metadata given by a program, filtered to what it may give. Its names may have hyphens.
 fn given(metadata: Option<Metadata>) -> Value {
     let named = metadata.into_iter().flatten().map(|(name, value)| (name.replace('-', "_"), value));
     Value::Object(public_metadata(&named.collect()))
@@ -175,8 +174,8 @@ fn refused(error: &StoreError) -> Value {
     answer
 }
 
-/// What a ledger or trace keeps of what these tools are given and answer: sources as their length and
-/// hash, metadata as far as it is public.
+/// Redacts arguments and results of these tools for ledgers and traces: sources become their length and hash,
+/// metadata its public part.
 fn redact(mut value: Value) -> Value {
     let rows: Vec<&mut Value> = match &mut value {
         Value::Array(rows) => rows.iter_mut().collect(),

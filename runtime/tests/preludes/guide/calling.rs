@@ -1,4 +1,4 @@
-//! What a prelude is, how it is written and how programs call it: the introduction and §§1 to 3.
+//! Preludes, their syntax and calls from programs: the introduction and §§1 to 3.
 
 use super::super::common::*;
 use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, Runtime};
@@ -19,7 +19,7 @@ fn s0_a_prelude_holds_no_hidden_state() {
         assert!(reason == "impure_constant" || reason == "compile_error", "{kept}: {reason}: {message}");
         assert!(message.contains("atom"), "{kept}: {message}");
     }
-    // What a call defines is gone with the call, so every call of a session begins anew.
+    // Definitions made in a call are gone after it, so every call of a session starts afresh.
     let source = "(ns ids) (def start 7) (defn next [] (def last (inc start)) last)
         (defn own [] (let [cell (atom start)] (swap! cell inc)))";
     let mut session = attached(source, &stub()).session();
@@ -42,8 +42,8 @@ fn s1_quick_start() {
     assert_eq!(seen.unwrap().print().unwrap(), "[[\"get-user\"] true]");
 }
 
-/// One artifact, as compiled and as it comes out of its file: runs and sessions call all of it, and their traces
-/// name that very artifact.
+/// One artifact, as compiled and as loaded from its file: runs and sessions call all of it, and their traces name
+/// that very artifact.
 #[test]
 fn s1_compile_once_attach_anywhere() {
     let prelude = compiled(CRM);
@@ -100,7 +100,7 @@ fn s2_several_namespaces_in_one_file() {
     ] {
         assert_eq!(value(&b(requires, body), "[(a/f) (b/g)]"), "[1 1]", "{requires}");
     }
-    // Helpers are for their own namespace, whoever requires it.
+    // Helpers are for their own namespace, even if another requires it.
     assert_eq!(refused(&b(" (:require [a])", "(a/own)")).0, "compile_error");
 }
 
@@ -115,7 +115,7 @@ fn s2_reserved_namespaces() {
     }
 }
 
-/// A wrapper gives the very map that the call gives, and the program goes on with it, whatever became of the call.
+/// A wrapper returns the very map of the call, and the program goes on with it, whether or not the call succeeded.
 #[test]
 fn s3_exports_are_recoverable_by_default() {
     let program = r#"(def res (crm/get-user "u_123"))
@@ -152,7 +152,7 @@ fn s3_siblings_by_bare_name_only() {
         assert_eq!(reason, "qualified_self_reference", "{body}");
         assert!(message.contains(name), "{message}");
     }
-    // Qualified names are for programs.
+    // Only programs must use qualified names.
     let attached: Runtime = attached(&crm("(f)"), &stub());
     assert_eq!(attached.eval("(crm/f)", &Grants::new()).unwrap().print().unwrap(), "1");
     assert!(attached.eval("(f)", &Grants::new()).is_err());

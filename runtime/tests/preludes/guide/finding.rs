@@ -1,4 +1,4 @@
-//! How programs find exports, how preludes are attached, and what traces tell: §§6, 7 and 9.
+//! Discovery of exports, attaching, and traces: §§6, 7 and 9.
 
 use super::super::common::*;
 use ptc_runtime::{
@@ -11,7 +11,7 @@ use std::sync::Arc;
 fn s6_discovery_forms() {
     assert_eq!(value(CRM, "(filter #(= % \"crm\") (all-ns))"), "[\"crm\"]");
     assert_eq!(value(CRM, "(= (all-ns) (sort (distinct (all-ns))))"), "true");
-    // A namespace is named by a quoted symbol or a text.
+    // A namespace is given as a quoted symbol or a text.
     for form in ["ns-name", "ns-publics", "dir", "doc", "meta"] {
         assert_eq!(value(CRM, &format!("(= ({form} 'crm) ({form} \"crm\"))")), "true", "{form}");
     }
@@ -45,7 +45,7 @@ fn s6_discovery_forms() {
     );
 }
 
-/// A server of the name of the prelude's namespace, with a tool of the name of an export.
+/// A server named like the prelude's namespace, with a tool named like an export.
 struct Namesake;
 
 fn namesake() -> Entry {
@@ -87,7 +87,7 @@ fn s6_exact_references_are_of_the_prelude_first() {
         let found = run(program);
         assert!(found.contains("Of the prelude.") && !found.contains("server"), "{program}: {found}");
     }
-    // What the prelude does not have is the server's.
+    // Names the prelude lacks belong to the server.
     assert_eq!(run("(doc 'crm/other)"), "\"Of the server.\"");
     // A search covers all three, the prelude first and the language last.
     let lines = run("(apropos \"user map\" {:limit 50})");
@@ -110,7 +110,7 @@ fn s6_source() {
     assert!(outcome.prints[0].contains(";; uses (source crm/normalize-id)"), "{}", outcome.prints[0]);
     assert!(outcome.prints[1].contains("(defn- normalize-id"), "{}", outcome.prints[1]);
     assert_eq!(outcome.prints[2], "no source available for crm/nope");
-    // Only preludes have sources that are shown.
+    // Only preludes show their sources.
     let outcome =
         eval(CRM, "[(source 'map) (source \"clojure.string/trim\") (source 'ghost/x)]", &stub()).unwrap();
     assert_eq!(outcome.print().unwrap(), "[nil nil nil]");
@@ -153,7 +153,7 @@ fn s7_direct_execution_takes_an_artifact_or_source() {
             runtime.eval("[crm/page-size (:args (:value (crm/get-user 1)))]", &Grants::new()).unwrap();
         assert_eq!(found.print().unwrap(), "[50 {\"id\" \"norm:1\"}]");
     }
-    // A source is compiled before anything else happens: what is wrong with it is told instead of a run.
+    // A source is compiled first: its errors are reported instead of a run.
     let broken = [Selection::new("crm", "(ns crm) (defn f [x] (nope x))")];
     let failure = runtime().with_tools(tools).attach_sources(&broken, &Attach::new()).err().unwrap();
     assert_eq!(failure.reason(), "compile_error");
@@ -163,7 +163,7 @@ fn s7_direct_execution_takes_an_artifact_or_source() {
 #[test]
 fn s7_without_a_runtime_upstream_requirements_are_skipped() {
     let prelude = compiled(CRM);
-    // A stub of the host takes the calls, whatever servers there would be.
+    // The host's stub takes the calls, whatever servers exist.
     assert_eq!(value(CRM, "(:ok (crm/get-user 1))"), "true");
     // The guard before execution still applies: the program names an export whose tool is missing.
     let attached = runtime().attach(&prelude, &Attach::new()).unwrap();
@@ -210,7 +210,7 @@ fn s9_traceability() {
     // No helper, no code.
     assert!(!text.contains("normalize") && !text.contains("norm:") && !text.contains("tool/call"), "{text}");
     assert_eq!(trace.brief()["namespaces"], serde_json::json!(["crm"]));
-    // Also of runs that fail once the prelude is attached.
+    // Failed runs have a trace, too, once the prelude is attached.
     assert!(eval(CRM, "(+ 1 nil)", &stub()).unwrap_err().prelude_trace().is_some());
     assert!(eval(CRM, "(nope)", &stub()).unwrap_err().prelude_trace().is_some());
     assert!(runtime().with_tools(stub()).eval("1", &Grants::new()).unwrap().prelude_trace().is_none());

@@ -1,4 +1,4 @@
-//! What exports need, and what is checked when a prelude is attached: §5.
+//! Requirements of exports, and the checks when a prelude is attached: §5.
 
 use super::super::common::*;
 use ptc_runtime::{Attach, Effects, Failure, Grants, Prelude, Tools};
@@ -6,14 +6,14 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Attaches a source to a run with this server, which has these tools.
+/// Attaches a source to a run with this server and its tools.
 fn beside(source: &str, server: &'static str, tools: &[&'static str]) -> Result<(), Failure> {
     let tools = tools.iter().map(|tool| (*tool, Effects::Read)).collect();
     let server = Arc::new(Servers(vec![(server, Some(tools))]));
     runtime().with_tools(stub()).attach(&compiled(source), &Attach::new().upstream(server)).map(drop)
 }
 
-/// Message of an attachment that must fail.
+/// Returns the message of an attachment that must fail.
 fn missing(attached: Result<(), Failure>) -> String {
     let failure = attached.expect_err("something is missing");
     assert_eq!(failure.reason(), "prelude_attach_failed");
@@ -24,10 +24,10 @@ fn missing(attached: Result<(), Failure>) -> String {
 fn s5_requires_are_inferred() {
     let get = export(CRM, "crm/get-user");
     assert_eq!(get.provider_ref.as_deref(), Some("upstream:crm/get_user"));
-    // `tool:call` is never among them: the operation says it precisely.
+    // `tool:call` is never among them: the operation is more precise.
     assert_eq!(get.requires, ["upstream:crm/get_user"]);
     assert_eq!(export("(ns a) (defn f [] (tool/log_sessions {}))", "a/f").requires, ["tool:log_sessions"]);
-    // What one export reaches is nothing that another needs.
+    // One export's requirements are not another's.
     assert!(export(CRM, "crm/page-size").requires.is_empty());
     // Both kinds are validated.
     assert!(beside(CRM, "crm", &["get_user", "list_users"]).is_ok());
@@ -61,7 +61,7 @@ fn s5_dynamic_calls_require_nothing() {
     let call = export(&source(""), "crm/call");
     assert!(call.requires.is_empty() && call.dynamic && call.provider_ref.is_none());
     assert_eq!(call.tool_refs, ["call"]);
-    // Nothing is there to check, unless its author says what it needs.
+    // Nothing can be checked unless the author declares requirements.
     assert!(beside(&source(""), "erp", &[]).is_ok());
     let declared = source(r#"{:requires ["upstream:crm/search"]}"#);
     assert!(missing(beside(&declared, "erp", &[])).contains("crm/call requires upstream:crm/search"));
@@ -77,16 +77,16 @@ fn s5_explicit_metadata() {
         (defn bare {:requires []} [] (tool/call {:server "crm" :tool "search"}))"#;
     let search = export(source, "crm/search");
     assert_eq!(search.requires, ["upstream:crm/more", "upstream:crm/search"]);
-    // It takes the place of the operation that was found, which stays required.
+    // It replaces the derived operation, which stays required.
     assert_eq!(search.provider_ref.as_deref(), Some("upstream:crm/find"));
     assert_eq!(search.effect.name(), "read");
     assert_eq!(export(source, "crm/purge").effect.name(), "write");
     assert_eq!(export(source, "crm/bare").requires, ["upstream:crm/search"]);
-    // What was added is checked as what was found is; a provider-ref alone is no requirement.
+    // Declared requirements are checked like derived ones; a provider-ref alone is no requirement.
     assert!(missing(beside(source, "crm", &["search"])).contains("crm/search requires upstream:crm/more"));
     assert!(missing(beside(source, "crm", &["more"])).contains("requires upstream:crm/search"));
     assert!(beside(source, "crm", &["more", "search"]).is_ok());
-    // Programs see it under the names of the host.
+    // Programs see it under the host's key names.
     assert_eq!(
         value(source, "(select-keys (meta 'crm/search) [:provider_ref :effect :requires])"),
         "{:provider_ref \"upstream:crm/find\" :effect \"read\" :requires [\"upstream:crm/more\" \"upstream:crm/search\"]}"
@@ -119,8 +119,8 @@ fn s5_unrecognized_ids_fail_at_attach() {
     }
 }
 
-/// Nothing of a program is read before the prelude fits: not one tool is called, and a program that cannot even be
-/// parsed is told of the prelude.
+/// No part of a program is read before the prelude fits: no tool is called, and even a program that cannot be
+/// parsed gets the error of the prelude.
 #[test]
 fn s5_attach_is_checked_before_any_user_code() {
     let prelude = compiled(CRM);
@@ -152,7 +152,7 @@ fn s5_attach_is_checked_before_any_user_code() {
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
-/// The host has a credential, its tool uses it, and nothing that is told or kept of the run has it.
+/// The host has a credential and its tool uses it, but no output or record of the run contains it.
 #[test]
 fn s5_credentials_never_appear_in_the_artifact() {
     let secret = "s3cr3t-4711";
@@ -171,7 +171,7 @@ fn s5_credentials_never_appear_in_the_artifact() {
     let shown = attached.inventory(Default::default()).unwrap() + &told + &outcome.prints.concat();
     let bytes = attached.preludes().next().map(Prelude::to_bytes).unwrap();
     assert!(!shown.contains(secret) && !bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
-    // There is nowhere to put one: a manifest lists ids, a trace lists the manifest.
+    // There is no place for one: a manifest lists ids, a trace lists the manifest.
     let trace = eval(CRM, "1", &stub()).unwrap().prelude_trace().unwrap();
     let keys = serde_json::to_value(&trace).unwrap();
     let mut keys: Vec<&str> = keys.as_object().unwrap().keys().map(String::as_str).collect();

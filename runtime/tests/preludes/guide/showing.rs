@@ -1,9 +1,9 @@
-//! What is shown of a prelude, and to whom: §4.
+//! Visibility of preludes: §4.
 
 use super::super::common::*;
 use ptc_runtime::{Attach, ExportRecord, Grants, Keep, Visibility};
 
-/// An export and its namespace, each with and without a word about visibility.
+/// Exports and namespaces, with and without visibility metadata.
 const LEVELS: &str = "(ns open) (defn plain \"Plain.\" [] 1) (defn quiet \"Quiet.\" {:visibility :discoverable} [] 2)
     (ns shy {:visibility :discoverable}) (defn bold \"Bold.\" {:visibility :prompt} [] 3) (defn meek \"Meek.\" [] 4)
     (def size 5)";
@@ -20,12 +20,12 @@ fn s4_visibility() {
         "{inventory}"
     );
     assert!(!inventory.contains("list-users") && !inventory.contains("normalize-id"), "{inventory}");
-    // The export decides, then its namespace, then the default; constants go with their namespace.
+    // The export decides, then its namespace, then the default; constants follow their namespace.
     let inventory = compiled(LEVELS).inventory(Default::default()).unwrap();
     let shown =
         ["open/plain", "open/quiet", "shy/bold", "shy/meek", "shy/size"].map(|name| inventory.contains(name));
     assert_eq!(shown, [true, false, true, false, false], "{inventory}");
-    // All of them are found and called.
+    // All of them can be found and called.
     for (name, doc) in
         [("open/plain", "Plain."), ("open/quiet", "Quiet."), ("shy/bold", "Bold."), ("shy/meek", "Meek.")]
     {
@@ -55,7 +55,7 @@ fn s4_visibility_can_only_be_narrowed() {
     let runtime = runtime().with_tools(stub()).attach(&prelude, &Attach::new().narrow(&narrow)).unwrap();
     let inventory = runtime.inventory(Default::default()).unwrap();
     assert!(!inventory.contains("crm/get-user (") && inventory.contains("crm/get-user! ("), "{inventory}");
-    // What the prelude itself does not put into prompts stays out, and helpers stay hidden.
+    // Exports the prelude keeps out of prompts stay out, and helpers stay hidden.
     assert!(!inventory.contains("list-users") && !inventory.contains("normalize-id"), "{inventory}");
     let eval = |program: &str| runtime.eval(program, &Grants::new());
     assert!(eval("(crm/get-user 1)").is_ok());
@@ -63,7 +63,7 @@ fn s4_visibility_can_only_be_narrowed() {
         eval("(sort (keys (ns-publics 'crm)))").unwrap().print().unwrap(),
         "[\"get-user\" \"get-user!\" \"list-users\"]"
     );
-    // What is hidden is nowhere: not called, not found, not in the trace.
+    // A hidden export is nowhere: not callable, not found, not in the trace.
     for program in ["crm/page-size", "(crm/page-size)", "(doc 'crm/page-size)", "(meta 'crm/page-size)"] {
         let failure = eval(program).expect_err(program);
         assert!(["invalid_form", "runtime_error"].contains(&failure.reason()), "{program}: {failure}");

@@ -1,4 +1,4 @@
-//! Several sources, and the store: §8. What it says of the REPL is in `cli/tests/cli/repl.rs`.
+//! Several sources, and the store: §8. Its statements on the REPL are tested in `cli/tests/cli/repl.rs`.
 
 use super::super::authoring::authoring;
 use super::super::common::*;
@@ -25,7 +25,7 @@ fn s8_several_sources_without_a_store() {
     let prelude = Prelude::compose(&runtime(), &[log.clone(), paged]).unwrap();
     let origins: Vec<Option<&str>> = prelude.components().iter().map(|c| c.origin.as_deref()).collect();
     assert_eq!(origins, [Some("memory"), Some("file:paged.clj")]);
-    // It is an artifact as any other: attached as it is, or from its file.
+    // It is an ordinary artifact: attached directly, or from its file.
     let read = Prelude::load(&runtime(), &prelude.to_bytes(), &LoadOptions::default()).unwrap();
     for prelude in [prelude, read] {
         let attached = runtime().attach(&prelude, &Attach::new()).unwrap();
@@ -41,7 +41,7 @@ fn s8_several_sources_without_a_store() {
 const PAGED_1: &str = "(ns paged) (defn inspect [] 1)";
 const PAGED_2: &str = "(ns paged) (defn inspect [] 2)";
 
-/// A store with two versions of `paged`.
+/// Makes a store with two versions of `paged`.
 fn two_versions() -> PreludeStore {
     let store = PreludeStore::new(&runtime());
     store.write("paged", PAGED_1, json!({})).unwrap();
@@ -65,7 +65,7 @@ fn s8_a_store_of_versions() {
     assert_eq!(&*store.read(asserted).unwrap().source, PAGED_1);
     let other = StoreRef::version("paged", 1).checksum(&*v2.checksum);
     assert_eq!(store.read(other).unwrap_err().reason(), "checksum_mismatch");
-    // Choosing a version takes none away.
+    // Choosing a version deletes none.
     store.set_default("paged@1", json!({"reason": "verifier preferred v1"})).unwrap();
     assert_eq!(store.read("paged").unwrap().version, 1);
     assert_eq!(&*store.read("paged@2").unwrap().source, PAGED_2);
@@ -74,7 +74,7 @@ fn s8_a_store_of_versions() {
     let history: Vec<(u64, bool)> =
         store.history("paged").unwrap().iter().map(|row| (row.version, row.current)).collect();
     assert_eq!(history, [(1, true), (2, false)]);
-    // What does not compile is no version, and the next one is the third.
+    // A source that does not compile is no version, so the next one is the third.
     assert_eq!(store.write("paged", "(ns paged", json!({})).unwrap_err().reason(), "prelude_compile_error");
     assert_eq!(store.write("paged", PAGED_1, json!({})).unwrap().version, 3);
     assert_eq!(store.read("paged").unwrap().version, 3);
@@ -95,7 +95,7 @@ fn s8_retention_and_explicit_defaults() {
     assert_eq!(store.read("paged@2").unwrap_err().reason(), "not_found");
 }
 
-/// What models and ledgers get of a stored prelude has a longest, and only the documented metadata.
+/// Stored text shown to models and ledgers is bounded, with only the documented metadata.
 #[test]
 fn s8_stored_text_is_an_untrusted_prompt_surface() {
     let store = two_versions();
@@ -117,6 +117,29 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
         kept["source"],
         json!({"redacted": true, "bytes": long.len(), "sha256": compiled(&long).source_hash()})
     );
+    // Programs see no more than that, through any tool.
+    let runtime = runtime().with_tools(tools).attach(&authoring(), &Attach::new()).unwrap();
+    let all = "(str (prelude/list) (prelude/history \"paged\") (prelude/read \"paged@2\") (prelude/read \"paged\"))";
+    let hidden = format!("(str/includes? {all} \"s3cret\")");
+    for (program, wanted) in [
+        ("(:metadata (prelude/read \"paged@2\"))", "{\"reason\" \"second\"}"),
+        ("(:source_truncated (prelude/read \"paged\"))", "true"),
+        ("(count (:source (prelude/read \"paged\")))", "65536"),
+        (&*hidden, "false"),
+        ("(str/includes? (str (prelude/list) (prelude/history \"paged\")) \"(defn\")", "false"),
+    ] {
+        assert_eq!(runtime.eval(program, &Grants::new()).unwrap().print().unwrap(), wanted, "{program}");
+    }
+    // A cut text is not mistaken for the whole source.
+    let cut = runtime.eval("(prelude/source \"paged\")", &Grants::new()).unwrap_err();
+    assert!(cut.diagnostic().message.contains("source_truncated"), "{cut}");
+    // Versions they write have only the documented metadata, with bounded texts.
+    let write = "(prelude/write {:id \"n\" :source \"(ns n) (def x 1)\"
+                                :metadata {:reason (apply str (repeat 5000 \"r\")) :internal \"s3cret\" :created-by {:a 1}}})";
+    runtime.eval(write, &Grants::new()).unwrap();
+    let metadata = store.read("n").unwrap().metadata;
+    assert_eq!(metadata.keys().collect::<Vec<_>>(), ["reason"]);
+    assert!(metadata["reason"].as_str().unwrap().len() < 1_100);
 }
 
 #[test]
@@ -151,7 +174,7 @@ fn s8_the_authoring_namespace() {
     }
     assert_eq!(store.read("paged").unwrap().version, 1);
     assert_eq!(store.read("paged@3").unwrap().metadata["reason"], "add profile");
-    // Its tools are for itself.
+    // Its tools are for the shipped prelude only.
     for name in STORE_TOOLS {
         let failure = runtime.eval(&format!("(tool/{name} {{}})"), &Grants::new()).unwrap_err();
         assert_eq!(failure.reason(), "private_tool_unauthorized", "{name}");
@@ -172,7 +195,7 @@ fn s8_read_only_sessions_see_nothing_of_it() {
     assert!(!found.contains("prelude/") && !found.contains("prelude_store"), "{found}");
 }
 
-/// Whatever becomes of the store, also of the version itself, a session keeps what it started with.
+/// Whatever happens to the store, even to the version itself, a session keeps the preludes it started with.
 #[test]
 fn s8_sessions_freeze_store_refs() {
     let limits = StoreLimits { max_versions: 1, ..StoreLimits::default() };
@@ -188,8 +211,7 @@ fn s8_sessions_freeze_store_refs() {
     assert_eq!((session.frozen()[0].version, inspect(&mut session)), (1, "1".to_string()));
 }
 
-/// Being stored gives a prelude nothing: no tool that its run does not have, and none that is kept for preludes of the
-/// host.
+/// Being stored grants a prelude nothing: no tool that its run lacks, and none reserved for preludes of the host.
 #[test]
 fn s0_stored_preludes_mint_no_authority() {
     let store = PreludeStore::new(&runtime());

@@ -1,4 +1,4 @@
-//! The table of troubles: §11.
+//! The troubleshooting table: §11.
 
 use super::super::common::*;
 use ptc_runtime::{Attach, Grants, Tools};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 fn s11_unknown_namespace() {
     let failure = runtime().eval("(crm/get-user 1)", &Grants::new()).unwrap_err();
     assert!(failure.diagnostic().message.starts_with("unknown namespace crm/"), "{failure}");
-    // Attached, it is there.
+    // Once attached, it is there.
     assert_eq!(value(CRM, "(:ok (crm/get-user 1))"), "true");
 }
 
@@ -23,7 +23,7 @@ fn s11_attach_fails_for_a_missing_operation() {
         message.starts_with("prelude attach failed: ") && message.contains("upstream:crm/get_user"),
         "{message}"
     );
-    // The two ways out: a server that has it, or no check.
+    // The two remedies: a server that has it, or no check.
     for attach in [Attach::new().upstream(crm_server()), Attach::new()] {
         assert!(runtime().with_tools(stub()).attach(&compiled(CRM), &attach).is_ok());
     }
@@ -58,7 +58,7 @@ fn s11_protected_names() {
             "{message}"
         );
     }
-    // The same name without the namespace is the program's own.
+    // The unqualified name is the program's own.
     assert_eq!(value(CRM, "(def get-user 1) [get-user (:ok (crm/get-user 1))]"), "[1 true]");
 }
 

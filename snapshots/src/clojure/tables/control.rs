@@ -1,4 +1,4 @@
-//! Forms that give whatever their branches give.
+//! Control forms, whose type is that of their branches.
 
 pub const ROWS: &[(&str, &str)] = &[
     ("T", "(if ~t ~T ~T)"),

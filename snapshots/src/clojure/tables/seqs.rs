@@ -174,7 +174,7 @@ pub const ROWS: &[(&str, &str)] = &[
     ("oS", "(some ~eS ~lS)"),
 ];
 
-/// Transducers, and what takes them.
+/// Transducers, and functions that take them.
 pub const TRANSDUCERS: &[(&str, &str)] = &[
     ("xAB", "(map ~(A>B))"),
     ("xAA", "(filter ~(A>t))"),
@@ -193,7 +193,7 @@ pub const TRANSDUCERS: &[(&str, &str)] = &[
     ("i", "(count (into [] ~xAB ~lA))"),
 ];
 
-/// Transducers that remember.
+/// Stateful transducers.
 pub const STATEFUL: &[(&str, &str)] = &[
     ("xAA", "(take ~#)"),
     ("xAA", "(drop ~#)"),

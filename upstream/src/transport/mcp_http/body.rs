@@ -1,4 +1,4 @@
-//! Bodies that are counted while they arrive, before anything is made of them.
+//! Response bodies, counted while they arrive and before they are parsed.
 
 use crate::transport::inflow::Inflow;
 use crate::transport::ticket::Ticket;
@@ -8,16 +8,16 @@ use reqwest::Response;
 use std::fmt;
 use std::sync::Arc;
 
-/// How much may come.
+/// Size limit of a body, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cap {
-    /// In all.
+    /// Limit for the whole body.
     Total(u64),
-    /// Between two blank lines: for streams that stay open.
+    /// Limit for the bytes between two blank lines: for streams that stay open.
     Event(u64),
 }
 
-/// Why a body ended too early.
+/// Reason why a body ended too early.
 #[derive(Debug)]
 pub(super) enum BodyError {
     TooLarge,
@@ -35,15 +35,15 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// Who is charged for a body.
+/// Account that a body's bytes are counted on.
 pub(super) enum Account {
-    /// A call.
+    /// The call the body belongs to.
     Call(Arc<Ticket>),
-    /// The server: nobody asked for it.
+    /// The server, for unsolicited bytes.
     Server(Arc<Inflow>),
 }
 
-/// The pieces of a body, up to the one that is too much.
+/// Streams the pieces of a body, up to the one that exceeds the limit.
 pub(super) fn counted(
     response: Response,
     cap: Cap,
@@ -70,7 +70,7 @@ pub(super) fn counted(
     })
 }
 
-/// The whole body.
+/// Reads the whole body.
 pub(super) async fn whole(
     response: Response,
     max: u64,
@@ -87,7 +87,7 @@ pub(super) async fn whole(
 struct Meter {
     cap: Cap,
     count: u64,
-    /// Whether the line so far is empty.
+    /// True if the current line is empty so far.
     blank: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Requests over HTTP, and what their answers mean.
+//! HTTP requests, and the meaning of their responses.
 
 use super::body::{BodyError, whole};
 use super::stream::{Events, Owner, events};
@@ -29,12 +29,12 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-/// How much of the body of an error is read.
+/// Maximum number of bytes read of an error's body.
 const MAX_ERROR_BODY: usize = 64 * 1024;
-/// How long ending a session may take.
+/// Time limit for ending a session.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// Sends requests to one server.
+/// Sender of requests to one server.
 #[derive(Clone)]
 pub(super) struct Poster {
     client: reqwest::Client,
@@ -47,16 +47,16 @@ pub(super) struct Poster {
     sessions: Sessions,
 }
 
-/// Who knows the id of a session may speak in it, and the SDK logs it. So it is given a number instead. Only the last few
-/// are known: a server may give out a new one with each answer.
+/// Session ids, hidden from the SDK. It logs them, and knowing an id is enough to use the session, so the SDK
+/// gets a number instead. Only the last few are kept: a server may issue a new id with each response.
 #[derive(Clone, Default)]
 struct Sessions(Arc<Mutex<VecDeque<(u64, String)>>>);
 
-/// How many ids of sessions are known at one time.
+/// Maximum number of session ids kept.
 const MAX_SESSIONS: usize = 16;
 
 impl Sessions {
-    /// The number of an id.
+    /// Returns the number that stands for an id.
     fn hide(&self, id: &str) -> String {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((number, _)) = known.iter().find(|(_, known)| known == id) {
@@ -70,7 +70,7 @@ impl Sessions {
         number.to_string()
     }
 
-    /// The id behind a number, as it is sent.
+    /// Returns the id for a number, as a header value.
     fn show(&self, number: &str) -> Option<HeaderValue> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = number.parse::<u64>().ok()?;
@@ -81,7 +81,7 @@ impl Sessions {
     }
 }
 
-/// What went wrong with a request that belongs to no call.
+/// Fault of the last failed request that belongs to no call.
 #[derive(Clone, Default)]
 pub(super) struct Trouble(Arc<Mutex<Option<Fault>>>);
 
@@ -95,7 +95,7 @@ impl Trouble {
     }
 }
 
-/// A request that came to nothing. Why is in its ticket.
+/// Error of a failed request. The reason is in its ticket.
 #[derive(Debug)]
 pub(super) struct SendError(String);
 
@@ -109,7 +109,7 @@ impl std::error::Error for SendError {}
 
 type Failure = StreamableHttpError<SendError>;
 
-/// The request a message is, and who waits for its answer.
+/// The request in a message, and the call waiting for its reply.
 struct Asking {
     id: RequestId,
     discovers: bool,
@@ -126,7 +126,7 @@ impl Asking {
         })
     }
 
-    /// An answer as old servers give it to a question they do not know.
+    /// Builds the reply of an old server to an unknown method.
     fn unknown(&self, error: Option<ErrorData>) -> StreamableHttpPostResponse {
         let error = error.unwrap_or_else(|| ErrorData::invalid_request("server/discover is not known", None));
         StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(self.id.clone())), None)
@@ -156,7 +156,7 @@ impl Poster {
         self.trouble.clone()
     }
 
-    /// Adds what every request carries.
+    /// Adds the headers of every request.
     fn dress(
         &self,
         request: RequestBuilder,
@@ -171,7 +171,7 @@ impl Poster {
         request.headers(headers)
     }
 
-    /// Notes why a request came to nothing.
+    /// Records why a request failed.
     fn fail(
         &self,
         asking: Option<&Asking>,
@@ -214,7 +214,7 @@ impl Poster {
         let mut response = send().await;
         let is_refused =
             response.as_ref().is_ok_and(|response| response.status() == StatusCode::UNAUTHORIZED);
-        // Who was refused was not listened to, so that nothing happens twice.
+        // A refused request was not executed, so sending it again causes nothing to happen twice.
         if is_refused && self.headers.are_newer_than(version).await {
             response = send().await;
         }
@@ -233,7 +233,7 @@ impl Poster {
             return self.refused(response, asking, session.is_some()).await;
         }
         let Some(asking) = asking else {
-            // Nobody expects an answer to what is no request.
+            // Messages other than requests get no reply.
             return Ok(StreamableHttpPostResponse::Accepted);
         };
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok());
@@ -257,7 +257,7 @@ impl Poster {
         }
     }
 
-    /// An answer in one piece.
+    /// Handles a reply that is a single JSON body.
     async fn answered(
         &self,
         response: Response,
@@ -297,7 +297,7 @@ impl Poster {
                 let why = "the answer is not one to the request".to_string();
                 let failure = self.fail(Some(asking), Reason::UpstreamError, why, status);
                 match self.waiting.take(&asking.id) {
-                    // The SDK needs an answer to go on with, where it has none to fail with.
+                    // Where the SDK has no way to fail, it needs a reply to continue.
                     Some(_) if asking.ticket.is_some() => {
                         Ok(StreamableHttpPostResponse::Json(failed(asking.id.clone(), "no answer"), session))
                     }
@@ -307,7 +307,7 @@ impl Poster {
         }
     }
 
-    /// A status that is no success.
+    /// Handles an error status.
     async fn refused(
         &self,
         response: Response,
@@ -351,13 +351,13 @@ impl Poster {
     }
 }
 
-/// Some servers say it in words where others say 404.
+/// Returns whether an error means an unknown session: some servers say so in the message instead of sending 404.
 fn unknown_session(status: StatusCode, error: Option<&ErrorData>) -> bool {
     status == StatusCode::BAD_REQUEST
         && error.is_some_and(|error| error.message.to_ascii_lowercase().contains("session"))
 }
 
-/// Without parameters, in small letters.
+/// Returns the content type without parameters, in lower case.
 fn content_type(response: &Response) -> String {
     let text = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
@@ -394,7 +394,7 @@ impl StreamableHttpClient for Poster {
     ) -> Result<(), Failure> {
         let request =
             self.dress(self.client.delete(&*uri).timeout(GOODBYE), Some(&session_id), custom_headers);
-        // Not every server lets itself be told.
+        // Some servers do not support ending a session.
         let _ = request.send().await;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Answers that arrive as events: each event is looked at before the SDK sees it.
+//! Replies that arrive as server-sent events: each event is checked before the SDK sees it.
 
 use super::body::{Account, BodyError, Cap, counted};
 use crate::executor;
@@ -16,20 +16,20 @@ use std::sync::Arc;
 
 pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// Shortest time after which a stream that ended is asked for again, in milliseconds.
+/// Minimum delay before an ended stream is requested again, in milliseconds.
 const MIN_RETRY_MS: u64 = 500;
-/// Longest kind of an event that is handed on; the protocol has `message` only.
+/// Maximum length of an event type that is passed on; the protocol only has `message`.
 const MAX_KIND_BYTES: usize = 64;
 
-/// Whose stream it is.
+/// Owner of a stream.
 pub(super) enum Owner {
-    /// The answer to this request comes by it, and no other answer.
+    /// A request; the stream may contain its reply and no other.
     Request { id: RequestId, ticket: Option<Arc<Ticket>> },
-    /// It stays open for whatever the server wants to say.
+    /// No request: the stream stays open for unsolicited messages.
     Nobody,
 }
 
-/// The events of a response.
+/// Streams the checked events of a response.
 pub(super) fn events(
     response: Response,
     max: u64,
@@ -56,7 +56,7 @@ struct Sorter {
     waiting: Arc<Waiting>,
     inflow: Arc<Inflow>,
     ready: VecDeque<Sse>,
-    /// The server has numbered its events, so the SDK may ask for those that are missing.
+    /// True if the server numbers its events, so that the SDK can request missing ones.
     resumable: bool,
     over: bool,
 }
@@ -73,7 +73,7 @@ impl Sorter {
             match self.events.next().await {
                 Some(Ok(event)) => {
                     let unasked = self.take(event);
-                    // The stream of a call is bounded by the bytes of its answer.
+                    // The stream of a call is bounded by the size limit of its reply.
                     if !matches!(&self.owner, Owner::Request { ticket: Some(_), .. }) {
                         self.inflow.pace(unasked, 0).await;
                     }
@@ -84,10 +84,10 @@ impl Sorter {
         }
     }
 
-    /// Sorts an event; gives how many messages in it nobody asked for.
+    /// Processes an event; returns its number of unsolicited messages.
     fn take(&mut self, mut event: Sse) -> usize {
         self.resumable |= event.id.is_some();
-        // A server does not decide that it is asked again without a pause.
+        // A server must not make us reconnect without a delay.
         event.retry = event.retry.map(|millis| millis.max(MIN_RETRY_MS));
         let data = event.data.take().unwrap_or_default();
         let Sorted { messages, unasked } = match data.trim().is_empty() {
@@ -97,8 +97,8 @@ impl Sorter {
                 Err(error) => Sorted { messages: self.malformed(&data, &error), unasked: 1 },
             }),
         };
-        // Each message is an event of its own, and all but the last have nothing but their text: what came with
-        // the event may be long, and the SDK has got as far as its id says only after the last of them.
+        // Each message becomes an event of its own. Only the last one keeps the id and retry time: other fields
+        // may be long, and the SDK may count the event as received only after its last message.
         let kind = event.event.clone().filter(|kind| kind.len() <= MAX_KIND_BYTES);
         let texts = messages.iter().filter_map(|message| serde_json::to_string(message).ok());
         for text in texts {
@@ -106,7 +106,7 @@ impl Sorter {
         }
         match self.ready.back_mut() {
             Some(last) => (last.id, last.retry) = (event.id, event.retry),
-            // The SDK wants to know how far it got, and how long to wait before it asks again.
+            // The SDK needs the id to resume, and the retry time for its delay.
             None if event.id.is_some() || event.retry.is_some() => self.ready.push_back(event),
             None => {}
         }
@@ -115,7 +115,7 @@ impl Sorter {
 
     fn sort(&self, data: &str) -> Result<Sorted, serde_json::Error> {
         let (only, is_counted) = match &self.owner {
-            // The bytes of a call's answer have been counted already.
+            // The bytes of a call's reply have already been counted.
             Owner::Request { id, ticket } => (Some(id), ticket.is_some()),
             Owner::Nobody => (None, false),
         };
@@ -147,7 +147,7 @@ impl Sorter {
         vec![failed(id, "malformed")]
     }
 
-    /// The stream is over. Whoever still waits for its answer is told why none comes.
+    /// Ends the stream. A request still waiting for its reply fails with the reason.
     fn end(&mut self, error: Option<SseError>) {
         self.over = true;
         let Owner::Request { id, ticket } = &self.owner else { return };

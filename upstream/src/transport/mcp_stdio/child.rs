@@ -1,4 +1,4 @@
-//! The process: how it is started, watched and ended.
+//! Child processes: starting, watching and stopping them.
 
 use super::stderr;
 use crate::config::StdioSettings;
@@ -12,24 +12,24 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// How long each step of an end may take.
+/// Time limit for each step of stopping a child.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long output and exit status of a child that ends are waited for, one after the other.
+/// Time limit for the last output of an ending child, and again for its exit status.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(250);
-/// What a child sees of our environment.
+/// Environment variables a child inherits.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
-/// The ends of its pipes.
+/// Our ends of a child's pipes.
 pub(super) struct Pipes {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
-    /// To be told when there is no more output.
+    /// Cancelled by the reader when there is no more output.
     pub(super) silent: CancellationToken,
-    /// Says when its input is to be closed.
+    /// Cancelled when the child's input must be closed.
     pub(super) hang_up: CancellationToken,
 }
 
-/// Starts the child. `life` is told when it ends, and says when it is to end.
+/// Starts the child. `life` is told when it ends, and tells when it must end.
 pub(super) fn start(
     name: &str,
     settings: &StdioSettings,
@@ -38,7 +38,7 @@ pub(super) fn start(
 ) -> Result<Pipes, String> {
     let mut child = spawn(command(settings)).map_err(|error| {
         tracing::error!(server = name, command = %settings.command.display(), %error, "upstream.not_started");
-        // Programs and clients are told, and the folders of this machine are not theirs to know.
+        // Programs and clients see this message; they must not learn the directories of this machine.
         let command = settings.command.file_name().unwrap_or_default().to_string_lossy();
         format!("{command}: {error}")
     })?;
@@ -95,7 +95,7 @@ fn spawn(mut command: Command) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// The process group of a child. Dropped, it is killed.
+/// The process group of a child, killed on drop.
 struct Group(Option<u32>);
 
 impl Group {
@@ -103,7 +103,7 @@ impl Group {
     fn signal(&self, signal: rustix::process::Signal) {
         let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
         if let Some(leader) = leader {
-            // Fails if nobody is left, which is as good.
+            // Fails if the group is empty, which is fine.
             let _ = rustix::process::kill_process_group(leader, signal);
         }
     }
@@ -121,7 +121,7 @@ impl Drop for Group {
     }
 }
 
-/// Whoever waits for the child.
+/// Task that waits for the child to end.
 struct Watch {
     child: Child,
     group: Group,
@@ -136,7 +136,7 @@ impl Watch {
         let ended = tokio::select! {
             biased;
             status = self.child.wait() => {
-                // What it said at last is still in the pipe.
+                // Its last output is still in the pipe.
                 let _ = timeout(LAST_WORDS, self.silent.cancelled()).await;
                 Some(status.ok())
             }
@@ -153,7 +153,7 @@ impl Watch {
         if ended.is_none() {
             self.end().await;
         }
-        // Its last breath: what it started dies with it.
+        // Processes the child has started die with it.
         drop(self.group);
         self.life.stop.cancel();
         self.life.ended.cancel();

@@ -1,28 +1,28 @@
-//! Lines of bounded length. What is too long is counted and looked through for its id, never kept.
+//! Lines of bounded length. Longer lines are counted and searched for their id, but not kept.
 
 use crate::transport::inflow::Inflow;
 use crate::transport::scan::Scan;
 use rmcp::model::RequestId;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// Memory that is kept between lines.
+/// Buffer memory kept between lines, in bytes.
 const KEPT: usize = 64 * 1024;
 
-/// Reads lines.
+/// Reader of lines.
 pub(super) struct Lines<'i, R> {
     reader: R,
     max: usize,
     line: Vec<u8>,
-    /// Pays for what is read and not kept.
+    /// Budget for bytes that are read but not kept.
     inflow: &'i Inflow,
 }
 
-/// What was read.
+/// One line.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Line<'l> {
-    /// A line, without its end.
+    /// A complete line, without its line break.
     Whole(&'l [u8]),
-    /// A line that was too long, how long, and which request it would have answered.
+    /// A line that was too long: its length, and the request it would have answered.
     TooLong { bytes: u64, id: Option<RequestId> },
 }
 
@@ -31,7 +31,7 @@ impl<'i, R: AsyncBufRead + Unpin> Lines<'i, R> {
         Lines { reader, max: usize::try_from(max).unwrap_or(usize::MAX), line: Vec::new(), inflow }
     }
 
-    /// The next line; none if there is no more.
+    /// Returns the next line; None at the end.
     pub(super) async fn next(&mut self) -> std::io::Result<Option<Line<'_>>> {
         self.line.clear();
         self.line.shrink_to(KEPT);
@@ -54,7 +54,7 @@ impl<'i, R: AsyncBufRead + Unpin> Lines<'i, R> {
         }
     }
 
-    /// Goes on to the end of a line that is too long.
+    /// Skips the rest of a line that is too long.
     async fn skip(&mut self) -> std::io::Result<Line<'_>> {
         let mut scan = Scan::default();
         let mut bytes = self.line.len() as u64;
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use tokio::io::BufReader;
 
-    /// All lines, read through a buffer of some size.
+    /// Reads all lines through a buffer of this size.
     async fn read(text: &str, max: u64, buffer: usize) -> Vec<String> {
         let inflow = Inflow::new("test");
         let mut lines = Lines::new(BufReader::with_capacity(buffer, text.as_bytes()), max, &inflow);

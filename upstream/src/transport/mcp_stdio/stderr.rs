@@ -1,5 +1,4 @@
-//! What a child says to nobody in particular goes into our log, at `debug`: line by line, scrubbed, short,
-//! and not more than a log can take.
+//! Standard error of a child, logged at `debug`: line by line, scrubbed, shortened and rate-limited.
 
 use crate::executor;
 use crate::redact::Redactor;
@@ -8,16 +7,16 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
-/// A line is cut here.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: usize = 8 * 1024;
-/// So many lines …
+/// Maximum number of lines per [`PERIOD`]; further lines are only counted.
 const BURST: u32 = 50;
-/// … in this time; the others are counted.
+/// Time over which lines are counted.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How much of the last line goes into messages, in characters.
+/// Maximum length of the last line quoted in messages, in characters.
 const MAX_QUOTE: usize = 200;
 
-/// The last line a child has written, scrubbed.
+/// Last line a child has written, scrubbed.
 #[derive(Clone, Default, Debug)]
 pub(super) struct LastLine {
     text: Arc<Mutex<Option<String>>>,
@@ -25,7 +24,7 @@ pub(super) struct LastLine {
 }
 
 impl LastLine {
-    /// Waits until there can be no other.
+    /// Waits until there can be no further line.
     pub(super) async fn over(&self) {
         self.over.cancelled().await;
     }
@@ -40,7 +39,7 @@ impl LastLine {
     }
 }
 
-/// Reads it all, for as long as there is somebody to write it.
+/// Reads standard error until it is closed.
 pub(super) fn drain(
     name: String,
     errors: impl AsyncRead + Send + Unpin + 'static,
@@ -93,7 +92,7 @@ impl Log {
         let line = std::mem::take(&mut self.line);
         let cut = std::mem::take(&mut self.cut);
         let text = String::from_utf8_lossy(&line);
-        // Half a secret at the end of a line that was cut would not be found: the last word goes.
+        // Scrubbing would miss half a secret at the end of a cut line, so the last word is dropped.
         let whole = match cut {
             false => text.trim_end(),
             true => text.rfind(char::is_whitespace).map_or("", |end| &text[..end]),
@@ -111,7 +110,7 @@ impl Log {
     }
 }
 
-/// How many lines have passed lately.
+/// Number of lines logged recently.
 #[derive(Default, Debug)]
 struct Rate {
     since: Option<Instant>,
@@ -172,7 +171,7 @@ mod tests {
         };
         log.take(b"token is canary-4711\r\n");
         assert_eq!(last_line.get().as_deref(), Some("token is [REDACTED]"));
-        // The secret is where the line is cut.
+        // The secret is at the place where the line is cut.
         log.take(format!("{}{} canary-4711\n", "x".repeat(10), "y ".repeat(MAX_LINE / 2 - 8)).as_bytes());
         assert!(!last_line.get().expect("a line").contains("canary"));
         log.take(&vec![b'z'; 10 * MAX_LINE]);

@@ -23,18 +23,18 @@ use tokio::io::{AsyncRead, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// How many messages may wait on their way in and out.
+/// Maximum number of messages queued in each direction.
 const QUEUE: usize = 64;
-/// How many questions of the server may be unanswered; more are ignored.
+/// Maximum number of unanswered requests of the server; further ones are ignored.
 const MAX_QUESTIONS: usize = 64;
-/// A child that does not read its input for this long is broken.
+/// Time after which a child that does not read its input counts as broken.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many bytes are read at once.
+/// Size of the read buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
 type Written = oneshot::Sender<io::Result<()>>;
 
-/// The transport.
+/// Transport of the SDK over a child's pipes.
 pub(super) struct Wire {
     outbox: mpsc::Sender<(Vec<u8>, Written)>,
     inbox: mpsc::Receiver<ServerJsonRpcMessage>,
@@ -68,15 +68,15 @@ impl Wire {
         executor::spawn(async move {
             tokio::select! {
                 () = write(stdin, letters, broken) => {}
-                // The input is dropped here, which is what closes it.
+                // Dropping the input closes it.
                 () = hang_up.cancelled() => {}
             }
         });
-        // Servers that do not know the question may leave it unanswered.
+        // Servers that do not know `server/discover` may leave it unanswered.
         Wire { outbox, inbox, injector, waiting, questions, probe: settings.handshake_timeout / 2 }
     }
 
-    /// Answers a question of ours that the server does not answer in time.
+    /// Answers one of our requests with an error if the server does not reply in time.
     fn give_up_later(&self, id: RequestId) {
         let (injector, waiting, probe) = (self.injector.clone(), self.waiting.clone(), self.probe);
         executor::spawn(async move {
@@ -140,7 +140,7 @@ impl Transport<RoleClient> for Wire {
     }
 }
 
-/// Writes lines one after the other. A line is written whole or not at all, whoever waits for it.
+/// Writes lines one after another. A line is written in full or not at all, even if its sender stops waiting.
 async fn write(
     mut stdin: impl tokio::io::AsyncWrite + Unpin,
     mut letters: mpsc::Receiver<(Vec<u8>, Written)>,
@@ -158,7 +158,7 @@ async fn write(
         let failed = outcome.is_err();
         let _ = written.send(outcome);
         if failed {
-            // Half a line may be out: nothing that follows would be understood.
+            // A line may have been written in part: everything after it would be misread.
             broken.cancel();
             return;
         }
@@ -175,7 +175,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads until there is no more, or nobody wants more.
+    /// Reads until the output ends or nobody listens any more.
     async fn read(mut self, stdout: impl AsyncRead + Unpin, max: u64) {
         let inflow = self.inflow.clone();
         let mut lines = Lines::new(BufReader::with_capacity(BUFFER, stdout), max, &inflow);
@@ -226,7 +226,7 @@ impl Reader {
         }
     }
 
-    /// Whether the SDK is to see it: questions only while not too many of them are open.
+    /// Returns whether to pass a message to the SDK: requests only while not too many are unanswered.
     fn admit(&self, message: &ServerJsonRpcMessage) -> bool {
         if !matches!(message, ServerJsonRpcMessage::Request(_)) {
             return true;

@@ -1,4 +1,4 @@
-//! From a document to the operations that were asked for.
+//! Compiles an OpenAPI document to the selected operations.
 
 use super::refs::Document;
 use crate::client::Tool;
@@ -6,10 +6,10 @@ use crate::config::{OpenApiSettings, Override};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// An operation that can be called.
+/// A selected operation, ready to be called.
 pub(super) struct Operation {
     pub tool: Tool,
-    /// With `{name}` for values.
+    /// Path with `{name}` as placeholder for values.
     pub path: String,
     pub path_params: Vec<String>,
     pub query_params: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct Operation {
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// The operations that were asked for, in that order; the error names the one that cannot be.
+/// Compiles the selected operations, in the order of the configuration; the error names one that cannot be used.
 pub(super) fn compile(document: &Value, settings: &OpenApiSettings) -> Result<Vec<Operation>, String> {
     let version = document.get("openapi").and_then(Value::as_str).unwrap_or_default();
     if !version.starts_with("3.0") && !version.starts_with("3.1") {
@@ -38,7 +38,7 @@ pub(super) fn compile(document: &Value, settings: &OpenApiSettings) -> Result<Ve
     Ok(operations)
 }
 
-/// Where an operation stands in the document.
+/// An operation and its place in the document.
 struct DescribedOperation<'d> {
     id: String,
     method: &'static str,
@@ -53,7 +53,7 @@ fn find<'d>(document: &Document<'d>, id: &str) -> Option<DescribedOperation<'d>>
         for method in METHODS {
             let Some(operation) = item.get(method) else { continue };
             let own = operation.get("operationId").and_then(Value::as_str);
-            // Many documents give their operations no names.
+            // Many documents give their operations no ids, so `METHOD /path` works too.
             let is_meant = own == Some(id)
                 || id
                     .split_once(' ')
@@ -143,7 +143,7 @@ impl<'d> DescribedOperation<'d> {
         })
     }
 
-    /// Servers of its own would be somewhere else than the file says.
+    /// Refuses an operation with servers of its own elsewhere: requests would leave the configured origin.
     fn check_servers(&self, base: &Url) -> Result<(), String> {
         for holder in [self.item, self.operation] {
             for server in holder.get("servers").and_then(Value::as_array).into_iter().flatten() {
@@ -165,7 +165,7 @@ impl<'d> DescribedOperation<'d> {
         for holder in [self.item, self.operation] {
             for param in holder.get("parameters").and_then(Value::as_array).into_iter().flatten() {
                 let param = Param::read(document, document.follow(param)?)?;
-                // Those of the operation come after those of the path, and win.
+                // Parameters of the operation come after those of the path, and override them.
                 params.retain(|known| (known.name, known.in_path) != (param.name, param.in_path));
                 if params.iter().any(|known| known.name == param.name) {
                     return Err(format!("it has two parameters '{}'", param.name));
@@ -182,7 +182,7 @@ impl<'d> DescribedOperation<'d> {
         Ok(params)
     }
 
-    /// The schema of what it answers.
+    /// Builds the schema of its responses.
     fn output(&self, document: &Document<'d>) -> Result<Value, String> {
         let responses = self.operation.get("responses").and_then(Value::as_object);
         let mut output = None;
@@ -237,7 +237,7 @@ impl<'d> Param<'d> {
     }
 }
 
-/// The names in braces of a path.
+/// Returns the placeholder names of a path.
 pub(super) fn placeholders(path: &str) -> impl Iterator<Item = &str> {
     path.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name)
 }
@@ -247,7 +247,7 @@ fn is_json(media: &str) -> bool {
     media == "application/json" || media.ends_with("+json") || media == "*/*"
 }
 
-/// `listTraces`, `list_traces` → `list-traces`.
+/// Returns the tool's name for an operation: `listTraces` and `list_traces` become `list-traces`.
 fn tool_name(given: &str) -> String {
     let mut name = String::new();
     let mut after_small = false;

@@ -1,18 +1,18 @@
-//! `$ref`s inside a document, put in place; and schemas of OpenAPI 3.0 as JSON Schema has them.
+//! Resolution of `$ref`s within a document, and conversion of OpenAPI 3.0 schemas to JSON Schema.
 
 use serde_json::{Map, Value};
 
-/// How deep is looked.
+/// Maximum depth of references and of schemas.
 const DEPTH: usize = 24;
 
-/// How many values one schema may grow to; a few lines can describe more than a machine holds.
+/// Maximum number of values in one resolved schema; a few lines can describe more than fits in memory.
 const VALUES: usize = 20_000;
 
-/// A document.
+/// An OpenAPI document.
 pub(super) struct Document<'d>(pub &'d Value);
 
 impl<'d> Document<'d> {
-    /// What a value is, if it is a `$ref` inside of the document; the error says what is wrong with it.
+    /// Follows a value's `$ref` within the document; the error says what is wrong with it.
     pub fn follow(&self, value: &'d Value) -> Result<&'d Value, String> {
         let mut value = value;
         for _ in 0..DEPTH {
@@ -23,7 +23,7 @@ impl<'d> Document<'d> {
         Err("refers to itself".to_string())
     }
 
-    /// A schema with everything it refers to in place. What refers to itself takes anything there.
+    /// Resolves all references of a schema. A reference to itself becomes a schema that takes anything.
     pub fn schema(&self, value: &Value) -> Value {
         let mut left = VALUES;
         self.inline(value, DEPTH, &mut Vec::new(), &mut left)
@@ -60,7 +60,7 @@ impl<'d> Document<'d> {
     }
 }
 
-/// 3.0 has words of its own.
+/// Converts keywords that only OpenAPI 3.0 has.
 fn plain(mut map: Map<String, Value>) -> Value {
     if map.get("nullable") == Some(&Value::Bool(true)) && map.get("type").is_some_and(Value::is_string) {
         let kind = map.remove("type").unwrap_or_default();
@@ -72,7 +72,7 @@ fn plain(mut map: Map<String, Value>) -> Value {
             values.push(Value::Null);
         }
     }
-    // A flag there, a number in JSON Schema.
+    // Flags in OpenAPI 3.0, numbers in JSON Schema.
     for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         match map.get(flag) {
             Some(Value::Bool(true)) => {

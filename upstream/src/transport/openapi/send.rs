@@ -1,4 +1,4 @@
-//! One call of an operation.
+//! Calls of operations over HTTP.
 
 use super::Inner;
 use super::compile::Operation;
@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// How much of an error is read.
+/// Maximum number of bytes read of an error response.
 const ERROR_BYTES: usize = 4 << 10;
 
-/// What a value in a path keeps as it is.
+/// Characters of a path value that stay unescaped.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 impl Inner {
-    /// Sends a request with our headers; again, if a credential was refused and there is a new one.
+    /// Sends a request with our headers; once more if a credential was refused and a new one is available.
     pub(super) async fn send(&self, request: reqwest::RequestBuilder) -> reqwest::Result<reqwest::Response> {
         let request = request.header("accept", "application/json");
         let version = self.headers.version();
@@ -81,7 +81,7 @@ impl Inner {
         };
         let read = match body.trim_ascii() {
             [] => Ok(r#"{"content":[]}"#.to_string()),
-            // Nothing would be left of it as structured content.
+            // As structured content, null would be lost.
             b"null" => Ok(r#"{"content":[{"type":"text","text":"null"}]}"#.to_string()),
             json => serde_json::from_slice::<&RawValue>(json)
                 .map(|value| format!(r#"{{"content":[],"structuredContent":{value}}}"#)),
@@ -101,7 +101,7 @@ impl Inner {
     }
 }
 
-/// What a status means to the program.
+/// Returns the reason for a failure with this status.
 pub(super) fn reason(status: u16) -> Reason {
     match status {
         401 => Reason::AuthFailed,
@@ -112,7 +112,7 @@ pub(super) fn reason(status: u16) -> Reason {
     }
 }
 
-/// The address of a call: the path with its values, and what is declared for the query.
+/// Builds the address of a call: the path with its values, and the declared query parameters.
 fn address(base: &Url, operation: &Operation, args: &Map<String, Value>) -> Result<Url, String> {
     let value =
         |name: &str| args.get(name).or_else(|| operation.defaults.get(name)).filter(|value| !value.is_null());
@@ -125,7 +125,7 @@ fn address(base: &Url, operation: &Operation, args: &Map<String, Value>) -> Resu
     for name in &operation.path_params {
         let given = value(name).ok_or_else(|| format!("needs '{name}'"))?;
         let given = scalar(name, given)?;
-        // These would name another place, however they are written.
+        // These would name another path, in any encoding.
         if matches!(&*given, "" | "." | "..") {
             return Err(format!("cannot take {given:?} for '{name}', which is part of a path"));
         }

@@ -2,7 +2,7 @@ use super::*;
 use ptc_bytecode::{Code, HashSecret};
 use std::hash::{BuildHasher, RandomState};
 
-/// A heap whose hashes depend on another secret than those of this process.
+/// Makes a heap with another secret than that of this process.
 fn heap_with(secret: HashSecret) -> Heap {
     let mut heap = Heap::unbounded();
     heap.secret = Box::leak(Box::new(secret));
@@ -29,7 +29,7 @@ fn equal_keys_hash_alike() {
         assert_eq!(heap.key_hash(same, 0), heap.key_hash(vector, 0));
     }
     assert_eq!(heap.key_hash(Value::float(0.0), 0), heap.key_hash(Value::float(-0.0), 0));
-    // Maps and sets inside of maps and sets, flat, hashed and sorted, in two orders.
+    // Maps and sets inside maps and sets, flat, hashed and sorted, in two orders.
     for n in [2, 100] {
         let build = |heap: &mut Heap, reverse: bool, sorted: bool| {
             let mut numbers: Vec<i64> = (0..n).collect();
@@ -66,7 +66,7 @@ fn keys_that_differ_anywhere_hash_apart() {
     let id = heap.new_keyword("id").unwrap();
     let mut keys = Vec::new();
     for i in 0..300 {
-        // Far behind, deep inside, in a key, in a member, under another type.
+        // Differences far behind, deep inside, in a key, in a member, and in the type.
         let wide = (0..200).map(|at| if at == 190 { i } else { 0 });
         keys.push(ints(&mut heap, wide));
         let mut deep = heap.new_map(&[id, Value::Int(i)]).unwrap();
@@ -113,10 +113,10 @@ fn hashing_is_paid_by_size_every_time() {
         assert_eq!(cost(&heap, long), 8000);
         assert_eq!(cost(&heap, short), 0);
         assert_eq!(cost(&heap, Value::Int(1)), 0);
-        // It is told from the seven others by looking at each.
+        // It is compared with each of the seven others.
         assert_eq!(cost(&heap, Value::float(f64::NAN)), 56);
     }
-    // In a small map nothing is hashed, and the price is the same.
+    // A small map hashes nothing, at the same price.
     let map = map_ref(heap.new_map(&[Value::Int(1), Value::Nil, Value::Nil, Value::Nil]).unwrap());
     assert!(heap.map_get(map, items).is_none());
     assert_eq!(heap.take_due(), 8000);
@@ -135,7 +135,7 @@ fn shared_data_are_hashed_once() {
     heap.allow_steps(80_000);
     assert!(matches!(heap.map_get(map, huge[1]), Some(Value::True)));
     assert!(heap.take_due() < 4_000, "what it takes in memory is paid for, once");
-    // A key of many parts ends with the fuel all the same.
+    // A key of many parts also ends when the fuel is used up.
     heap.allow_steps(1_000);
     let wide = ints(&mut heap, 0..10_000);
     let fault = heap.map_assoc(map, wide, Value::Nil).unwrap_err().into_kind();
@@ -143,7 +143,7 @@ fn shared_data_are_hashed_once() {
     assert_eq!(fault.code(), Code::FuelExceeded);
 }
 
-/// Kinds of keys somebody may choose who knows all of this code, but not the secret.
+/// Number of kinds of keys chosen by an attacker who knows this code, but not the secret.
 const KINDS: usize = 12;
 
 fn key_set(heap: &mut Heap, kind: usize, n: usize, random: &mut impl FnMut() -> u64) -> Vec<Value> {
@@ -156,9 +156,9 @@ fn key_set(heap: &mut Heap, kind: usize, n: usize, random: &mut impl FnMut() -> 
         2 => start.wrapping_add(i.wrapping_mul(step)),
         3 => i.reverse_bits(),
         4 => (i % 16) << 60 | (i / 16),
-        // Gray code: each differs from the one before in one bit.
+        // Gray code: each differs from the previous one in one bit.
         5 => start ^ i ^ i >> 1,
-        // They collide under a secret that the attacker guessed.
+        // Keys that collide under a secret guessed by the attacker.
         6 => (0..).map(|_| random()).find(|n| secret.number(kind::INT, *n).is_multiple_of(64)).unwrap(),
         _ => i,
     });
@@ -189,7 +189,7 @@ fn key_set(heap: &mut Heap, kind: usize, n: usize, random: &mut impl FnMut() -> 
     keys
 }
 
-/// Slots looked at to build maps of these keys, growing, and to look each up.
+/// Counts the slots visited to build maps of these keys, growing, and to look each up.
 fn probes(heap: &mut Heap, keys: &[Value]) -> usize {
     let mut total = 0;
     for part in [keys.len() / 4, keys.len() / 2, keys.len()] {
@@ -197,7 +197,7 @@ fn probes(heap: &mut Heap, keys: &[Value]) -> usize {
         let map = heap.new_map(&items).unwrap();
         let (probes, entries) = heap.table_probes(map_ref(map)).unwrap();
         assert_eq!(entries, part);
-        // To find that a key is new, and to put it there.
+        // Once to find that a key is new, and once to insert it.
         total += 2 * probes;
         if part == keys.len() {
             assert!(keys.iter().all(|key| heap.map_get(map_ref(map), *key).is_some()));
@@ -207,7 +207,7 @@ fn probes(heap: &mut Heap, keys: &[Value]) -> usize {
     total
 }
 
-/// `PTC_KEY_SETS=10000` tries as many.
+/// `PTC_KEY_SETS=10000` tries that many sets.
 #[test]
 #[allow(clippy::disallowed_methods)] // a test may read the environment; the crate may not
 fn no_choice_of_keys_makes_a_table_slow() {
@@ -219,7 +219,7 @@ fn no_choice_of_keys_makes_a_table_slow() {
         seed.hash_one(state)
     };
     for set in 0..sets {
-        // Half of the sets meet a table as full as it gets.
+        // Half of the sets use a table as full as it gets.
         let n = [1536, 700][set / KINDS % 2];
         let mut heap = heap_with(HashSecret::new(random(), random()));
         let scattered: Vec<Value> = (0..n).map(|_| Value::Int(random() as i64)).collect();
