@@ -264,7 +264,9 @@ fn last_of<'a, 'f>(form: &'f Form<'a>) -> &'f Form<'a> {
 
 /// Splits a list that begins with a name into the name and the rest.
 fn headed<'a>(form: &Form<'a>) -> Option<(&'a str, &'a [Form<'a>])> {
-    let [head, args @ ..] = form.as_list()? else { return None };
+    let (FormKind::List([head, args @ ..]) | FormKind::ShortFn([head, args @ ..])) = form.kind else {
+        return None;
+    };
     Some((head.as_symbol()?, args))
 }
 

@@ -132,7 +132,7 @@ fn generated_programs_have_one_answer() {
 /// collections are changed in place or not.
 #[test]
 fn accumulators_have_one_answer() {
-    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 1_500));
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 500));
     let mut judges = Judges::new();
     // Collecting at every step of loops as long as these takes minutes.
     judges.modes.retain(|(mode, _)| *mode != "plain, collecting");

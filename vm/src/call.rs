@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
 use crate::frozen::Frozen;
 use crate::heap::Heap;
-use crate::value::{Value, owned_again};
+use crate::value::Value;
 use ptc_bytecode::{BuiltinId, Code, Limits};
 use std::any::Any;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Call<'_> {
     /// Returns the first argument for a native that may change it in place; nil if there is none.
     pub fn own_first(&self) -> Value {
         match self.args.first() {
-            Some(first) if self.owns_first && self.heap.may_own() => owned_again(*first),
+            Some(first) if self.owns_first && self.heap.may_own() => first.claimed(),
             Some(first) => *first,
             None => Value::Nil,
         }

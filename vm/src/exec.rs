@@ -22,7 +22,7 @@ use crate::heap::Heap;
 use crate::link::Target;
 use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW, count_tool_call};
 use crate::remembered::earlier;
-use crate::value::{FieldName, Value, is_firewalled, owned_again, share_all};
+use crate::value::{FieldName, Value, is_firewalled, share_all};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
 
@@ -296,7 +296,7 @@ impl Vm {
                     }
                     Err(stop) => {
                         if owns_first && stop.is_room() {
-                            r!(first) = owned_again(r!(first));
+                            r!(first) = r!(first).claimed();
                         }
                         again!(stop, mark)
                     }

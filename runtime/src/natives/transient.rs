@@ -146,13 +146,13 @@ fn place(call: &Call<'_>) -> Result<Ref, Stop> {
 fn no_transient(call: &Call<'_>, found: Value) -> Stop {
     Fault::expected("a transient", found.type_phrase())
         .named(call.name())
-        .hint("make one with `(transient coll)`; what is not one is changed with `conj`, `assoc`, `dissoc`, `disj` and `pop`")
+        .hint("make one with `(transient coll)`; other collections take `conj`, `assoc`, `dissoc`, `disj` and `pop`")
         .into()
 }
 
 #[cold]
 fn spent(call: &Call<'_>) -> Stop {
-    Fault::new(Code::RuntimeError, format!("`{}`: the transient was used up by `persistent!`", call.name()))
-        .hint("go on with what `persistent!` gave, or `(transient coll)` once more")
+    Fault::new(Code::RuntimeError, format!("`{}`: `persistent!` has ended this transient", call.name()))
+        .hint("continue with the result of `persistent!`, or make a new one with `(transient coll)`")
         .into()
 }

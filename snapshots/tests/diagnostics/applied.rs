@@ -41,6 +41,25 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
         "(try (/ 1 0) (catch Exception e 2))",
         "2",
     ),
+    (
+        "`conj!` and `assoc!` change a transient",
+        "(conj (transient []) 1)",
+        "(persistent! (conj! (transient []) 1))",
+        "[1]",
+    ),
+    (
+        "`(assoc! t :a 1 :b 2)`",
+        "(assoc! (transient {}) :a 1 :b)",
+        "(let [t (transient {})] (persistent! (assoc! t :a 1 :b 2)))",
+        "{:a 1 :b 2}",
+    ),
+    ("make one with `(transient coll)`", "(conj! [] 1)", "(persistent! (conj! (transient []) 1))", "[1]"),
+    (
+        "continue with the result of `persistent!`",
+        "(let [t (transient [])] (persistent! t) (conj! t 1))",
+        "(let [t (transient []) v (persistent! t)] (conj v 1))",
+        "[1]",
+    ),
     ("`@a` or `(deref a)` reads", "(let [a (atom 1)] (+ a 1))", "(let [a (atom 1)] (+ @a 1))", "2"),
     ("make one with `(atom x)`", "(let [x 1] @x)", "(let [x 1 x (atom x)] @x)", "1"),
     ("`(vreset! v x)` and", "(reset! (volatile! 1) 2)", "(let [v (volatile! 1)] (vreset! v 2))", "2"),
@@ -204,6 +223,8 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
 
 /// Hints whose code is not applied above, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
+    ("leaves one of them out", "needs a result that is written as JSON"),
+    ("gives nil instead", "needs a result that is written as JSON"),
     ("keep less: `(task", "needs a full journal"),
     ("return less:", "needs a small limit"),
     ("compute it again and define", "needs a result that was too large to be kept"),

@@ -6,7 +6,7 @@
 
 use crate::fault::Stop;
 use crate::heap::Heap;
-use crate::value::{Ref, Value, owned_again};
+use crate::value::{Ref, Value};
 
 /// The kind of a place, as programs see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +128,7 @@ impl Heap {
     pub fn transient_held(&self, r: Ref) -> Value {
         let held = self.state(r);
         match self.state_kind(r) {
-            StateKind::OwnTransient if self.may_own() => owned_again(held),
+            StateKind::OwnTransient if self.may_own() => held.claimed(),
             _ => held,
         }
     }

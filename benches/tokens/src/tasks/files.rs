@@ -1,6 +1,6 @@
 //! Tasks over files.
 
-use super::{Task, as_it_is, between, text};
+use super::task::{Task, as_it_is, between, text};
 use crate::direct::{Direct, call};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

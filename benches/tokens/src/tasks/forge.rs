@@ -1,6 +1,6 @@
 //! Tasks over issues and pull requests.
 
-use super::{Task, as_it_is, int, list, text};
+use super::task::{Task, as_it_is, int, list, text};
 use crate::direct::{Direct, call};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Tasks over a git repository.
 
-use super::{Task, as_it_is, between};
+use super::task::{Task, as_it_is, between};
 use crate::direct::{Direct, call};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Tasks over a knowledge graph.
 
-use super::{Task, as_it_is, list, text};
+use super::task::{Task, as_it_is, list, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,7 @@
 //! Tasks that need several servers.
 
-use super::{Task, as_it_is, between, int, list, sqlite, text};
+use super::sqlite;
+use super::task::{Task, as_it_is, between, int, list, text};
 use crate::direct::call;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

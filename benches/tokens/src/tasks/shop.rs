@@ -1,6 +1,6 @@
 //! Tasks over the shop's own service. Lists go on from a cursor, so pages come one after the other.
 
-use super::{Task, as_it_is, int, list, text};
+use super::task::{Task, as_it_is, int, list, text};
 use crate::direct::{Direct, call};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Tasks over a database. A query does the counting, so direct calls do well here.
 
-use super::{Task, between, int, text};
+use super::task::{Task, between, int, text};
 use crate::direct::Direct;
 use serde_json::{Value, json};
 use std::io::Result;

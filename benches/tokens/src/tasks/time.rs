@@ -1,6 +1,6 @@
 //! Tasks about time zones. Answers hold on the day of the run only: the server takes today's offsets.
 
-use super::{Task, as_it_is, between, text};
+use super::task::{Task, as_it_is, between, text};
 use crate::direct::call;
 use serde_json::json;
 
