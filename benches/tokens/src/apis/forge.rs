@@ -2,7 +2,7 @@
 //! tenth of what GitHub sends.
 
 use super::Request;
-use crate::data::{PEOPLE, SERVICES, moment};
+use crate::data::world::{PEOPLE, SERVICES, moment};
 use crate::dice::Dice;
 use serde_json::{Value, json};
 

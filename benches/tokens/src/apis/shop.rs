@@ -2,7 +2,7 @@
 //! out what nobody needs.
 
 use super::Request;
-use crate::data::{COUNTRIES, TEAS, country, moment};
+use crate::data::world::{COUNTRIES, TEAS, country, moment};
 use crate::dice::Dice;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Files: orders as CSV, logs, settings of services, decisions in prose, and source code.
 
-use super::{COUNTRIES, PEOPLE, SERVICES, TEAS};
+use super::world::{COUNTRIES, PEOPLE, SERVICES, TEAS};
 use crate::dice::Dice;
 use serde_json::{Value, json};
 use std::fmt::Write;

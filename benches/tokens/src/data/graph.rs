@@ -1,6 +1,6 @@
 //! The knowledge graph: people, teams, services, projects, and what is known of them.
 
-use super::{PEOPLE, SERVICES};
+use super::world::{PEOPLE, SERVICES};
 use crate::dice::Dice;
 use serde_json::{Value, json};
 use std::io::Result;

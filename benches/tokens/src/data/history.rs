@@ -1,6 +1,6 @@
 //! A git repository of seventy commits and two branches, through `git fast-import`: always the same hashes.
 
-use super::{PEOPLE, SERVICES};
+use super::world::{PEOPLE, SERVICES};
 use crate::dice::Dice;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! The database: customers, products, invoices, payments. Its own server makes it, from these statements.
 
-use super::{TEAS, date};
+use super::world::{TEAS, date};
 use crate::dice::Dice;
 
 /// A customer, an amount in cents, a day, and whether it is paid.
@@ -29,7 +29,7 @@ pub fn statements() -> (Vec<String>, Vec<String>) {
     let cities = ["Berlin", "Malmo", "Lyon", "Porto", "Kyoto", "Boston", "Pune", "Recife"];
     let customer = |n: usize| {
         // Some have moved, and the ledger has not heard of it.
-        let country = super::country(n + 1 + usize::from(n % 9 == 4));
+        let country = super::world::country(n + 1 + usize::from(n % 9 == 4));
         let name = format!("{} {}", first[n % 8], second[n / 8 % 5]);
         let mail = format!("{}@{}.example", second[n / 8 % 5].to_lowercase(), first[n % 8].to_lowercase());
         format!(
