@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 /// Returns a picture whose base64 occurs nowhere else.
 fn secret(n: u8) -> Part {
-    let bytes: Vec<u8> = (0..300_u32).map(|i| (i * 7919 + u32::from(n) * 104_729 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..300_u32).map(|i| ((i * 7919 + u32::from(n) * 104_729) >> 3) as u8).collect();
     Part::image("image/png", &bytes)
 }
 

@@ -86,7 +86,7 @@ impl Heap {
     }
 
     /// An array of the items of a vector, with room for `more`, and for `cells` besides.
-    fn to_array(&mut self, r: Ref, more: usize, cells: usize) -> Result<Ref, Stop> {
+    fn make_array(&mut self, r: Ref, more: usize, cells: usize) -> Result<Ref, Stop> {
         let len = self.vec_len(r);
         let cap = if more == 0 { len.max(2) } else { len + len / 2 + more };
         self.room(1 + cap + cells, 0)?;
@@ -249,11 +249,11 @@ impl Heap {
             Value::FlatHead { len } if len as usize >= FLAT_MAX => {
                 self.charge(len as usize + 1);
                 self.look()?;
-                let new = self.to_array(r, 1, 0)?;
+                let new = self.make_array(r, 1, 0)?;
                 Ok(Value::OwnVector(self.array_push(new, &[item])))
             }
             Value::TrieHead(parts) | Value::ArrayHead(parts) if self.may_copy(parts.get().0 as usize) => {
-                let new = self.to_array(r, 1, 0)?;
+                let new = self.make_array(r, 1, 0)?;
                 Ok(Value::OwnVector(self.array_push(new, &[item])))
             }
             // A new flat vector.
@@ -288,14 +288,14 @@ impl Heap {
             return if i == len { self.vec_conj_last(v, item).map(Some) } else { Ok(None) };
         }
         let new = match self.head(r) {
-            Value::TrieHead(_) | Value::ArrayHead(_) if self.may_copy(len) => self.to_array(r, 0, 0)?,
+            Value::TrieHead(_) | Value::ArrayHead(_) if self.may_copy(len) => self.make_array(r, 0, 0)?,
             Value::TrieHead(_) | Value::ArrayHead(_) => return self.vec_assoc(r, i, item),
             // A new flat vector.
             _ if len <= FLAT_MAX => return Ok(self.vec_assoc(r, i, item)?.map(Value::claimed)),
             _ => {
                 self.charge(len);
                 self.look()?;
-                self.to_array(r, 0, 0)?
+                self.make_array(r, 0, 0)?
             }
         };
         self.own.cells[new.at() as usize + 1 + i] = item;
@@ -319,7 +319,7 @@ impl Heap {
             {
                 let r = match own && self.array_parts(r).is_some() {
                     true => r,
-                    false => self.to_array(r, 0, 0)?,
+                    false => self.make_array(r, 0, 0)?,
                 };
                 let at = r.at() as usize;
                 let Some((len, cap)) = self.array_parts(r) else { return self.vec_pop(r) };
@@ -348,7 +348,7 @@ impl Heap {
         if !self.may_copy(self.vec_len(map.entries)) {
             return Ok(None);
         }
-        let entries = self.to_array(map.entries, 2, cells + 8)?;
+        let entries = self.make_array(map.entries, 2, cells + 8)?;
         let mut map = *map;
         map.entries = entries;
         let r = self.push_hashed(&map);
