@@ -59,6 +59,9 @@ for w, a in [("W1", ()), ("W2", ()), ("W3", (orders,)), ("W4", (text,)), ("W5", 
     f = load(s)
     bench(w, lambda: f(*a))
     bench(w + ".cold", lambda: load(s)(*a))
+for file in sorted(os.listdir(os.path.join(PROGS, "accumulators"))):
+    name = file.removesuffix(".py")
+    bench(name, load(src("accumulators/" + name)))
 bench("W3j", lambda: len(json.loads(orders_text)))
 
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod acc;
+mod accumulators;
 mod answers;
 mod arms;
 mod bench;
@@ -25,7 +26,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    let mut options = Options::parse();
+    options.only = options.only.map(accumulators::expand);
+    match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ptc-peers: {error}");

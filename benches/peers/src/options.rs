@@ -12,7 +12,7 @@ pub struct Options {
     /// Only these arms
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub arms: Option<Vec<String>>,
-    /// Only these workloads: W6 also means W6.x2, W6.text, …
+    /// Only these workloads: W6 also means W6.x2, W6.text, …; accumulators means sieve, collatz, …
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub only: Option<Vec<String>>,
     /// Few samples: to compare answers, not times

@@ -1,7 +1,10 @@
 //! Report in Markdown.
 
+mod accumulators;
+
 use crate::answers;
 use crate::row::{Row, Timing};
+use serde_json::Value;
 use std::fmt::Write;
 
 /// A workload and its column heading.
@@ -47,6 +50,7 @@ pub fn markdown(rows: &[Row]) -> String {
     table(&mut out, rows, "Time as a multiple of native", &both, |row, native| {
         native.map_or(String::new(), |native| factor(row.shown() / native.shown()))
     });
+    accumulators::table(&mut out, rows);
     starts(&mut out, rows);
     notes(&mut out, rows);
     out
@@ -66,8 +70,7 @@ fn table(
         let Some(row) = find(arm, workload) else { return String::new() };
         let Some(timing) = &row.timing else { return "–".into() };
         let native = find("native", workload).and_then(|row| row.timing.as_ref());
-        let mark = if wrong.iter().any(|(wrong, _)| std::ptr::eq(*wrong, row)) { " **WRONG**" } else { "" };
-        cell(timing, native) + mark
+        cell(timing, native) + mark(&wrong, row)
     };
     let lines: Vec<(&str, Vec<String>)> = arms(rows)
         .into_iter()
@@ -78,15 +81,21 @@ fn table(
         return;
     }
     let heads: Vec<&str> = columns.iter().map(|(_, head)| *head).collect();
-    let _ = writeln!(
-        out,
-        "\n### {title}\n\n| arm | {} |\n|---|{}",
-        heads.join(" | "),
-        "---:|".repeat(heads.len())
-    );
+    head(out, title, "arm", &heads);
     for (arm, cells) in lines {
         let _ = writeln!(out, "| {arm} | {} |", cells.join(" | "));
     }
+}
+
+/// Writes the title of a table, its column headings and the line below them.
+fn head(out: &mut String, title: &str, first: &str, heads: &[&str]) {
+    let (names, lines) = (heads.join(" | "), "---:|".repeat(heads.len()));
+    let _ = writeln!(out, "\n### {title}\n\n| {first} | {names} |\n|---|{lines}");
+}
+
+/// Returns what is added to the time of a row with a wrong answer.
+fn mark(wrong: &[(&Row, Value)], row: &Row) -> &'static str {
+    if wrong.iter().any(|(wrong, _)| std::ptr::eq(*wrong, row)) { " **WRONG**" } else { "" }
 }
 
 fn arms(rows: &[Row]) -> Vec<&str> {

@@ -1,6 +1,7 @@
 //! Lua 5.4 or LuaJIT, through mlua, vendored. A chunk is a function; each call has fresh locals. Globals are
 //! shared between calls, as is usual in Lua.
 
+use crate::accumulators::programs;
 use crate::bench::{Bench, Share};
 use crate::data;
 use mlua::{Function, Lua, Table, Value as L};
@@ -96,6 +97,10 @@ pub fn run(b: &mut Bench) {
         let f = compile(&lua, src);
         b.time(w, || call(&f, arg.clone()));
         b.time(&format!("{w}.cold"), || call(&compile(&lua, black_box(src)), arg.clone()));
+    }
+    for (name, src) in programs!(sources "lua", ".lua") {
+        let f = compile(&lua, src);
+        b.time(name, || call(&f, ()));
     }
     let src = data::orders_text();
     b.time_note("W3j", "serde_json::Value, then tables", || {

@@ -1,6 +1,7 @@
 //! Monty (pydantic's sandboxed Python). A run creates a heap of its own and copies its inputs into it, so every
 //! record has a fresh world. W3 and W4 keep their data in a REPL session, to pass it in only once.
 
+use crate::accumulators::programs;
 use crate::bench::{Bench, Share};
 use crate::data;
 use ::monty::{MontyRepl, MontyRun};
@@ -100,6 +101,10 @@ pub fn run(b: &mut Bench) {
         b.time(&format!("{w}.cold"), || {
             from_monty(repl.feed_run(black_box(&whole), vec![], PrintWriter::Disabled).unwrap().as_ref())
         });
+    }
+    for (name, src) in programs!(sources "python", ".py") {
+        let mut f = compile(&format!("{src}\nmain()"), &[]);
+        b.time(name, || from_monty(exec(&mut f, vec![]).as_ref()));
     }
     let src = data::orders_text();
     b.time_note("W3j", "serde_json::Value, then MontyObject; not yet in a heap", || {

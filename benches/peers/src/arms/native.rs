@@ -1,5 +1,7 @@
 //! The workloads by hand in plain Rust: the practical lower limit.
 
+mod accumulators;
+
 use crate::bench::{Bench, Share};
 use crate::data::{self, Order};
 use serde::Deserialize;
@@ -137,6 +139,7 @@ pub fn run(b: &mut Bench) {
     b.time_note("W3j", "into Vec<Order>", || {
         json!(serde_json::from_str::<Vec<Order>>(black_box(&src)).unwrap().len())
     });
+    accumulators::run(b);
     b.unable("W7.ctx", "nothing to create");
     if b.wants_any("W6") {
         let recs = data::records(data::N_RECORDS);

@@ -1,5 +1,6 @@
 //! PTC. A program is compiled once; every run has memory and a budget of its own.
 
+use crate::accumulators::programs;
 use crate::bench::{Bench, Share};
 use crate::data;
 use ptc_runtime::{Batch, Evaluator, Failure, Grants, Limits, Program, Runtime};
@@ -48,6 +49,10 @@ pub fn run(b: &mut Bench) {
         let program = rt.compile(src).unwrap();
         b.time(w, || call(&rt, &program, arg));
         b.time(&format!("{w}.cold"), || call(&rt, &rt.compile(black_box(src)).unwrap(), arg));
+    }
+    for (name, src) in programs!(sources "ptc", ".clj") {
+        let program = rt.compile(src).unwrap();
+        b.time(name, || call(&rt, &program, &none));
     }
     let src = data::orders_text();
     b.time_note("W3j", "JSON text straight into shared data", || {

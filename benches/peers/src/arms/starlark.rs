@@ -3,6 +3,7 @@
 //! as a whole. The crate turns on serde_json/arbitrary_precision, which makes
 //! every `serde_json` number a string: any host that links it pays for that.
 
+use crate::accumulators::programs;
 use crate::bench::{Bench, Share};
 use crate::data;
 use ::starlark::environment::{FrozenModule, Globals, Module};
@@ -21,6 +22,24 @@ macro_rules! prog {
         include_str!(concat!("../../progs/python/", $n, ".py"))
     };
 }
+
+/// Expands to the name and the text of a program of Starlark's own.
+macro_rules! own {
+    ($n:literal) => {
+        ($n, include_str!(concat!("../../progs/starlark/accumulators/", $n, ".star")))
+    };
+}
+
+/// Accumulator programs that cannot be shared with Python: Starlark has no `while`, sets or `isinstance`, and does
+/// not iterate over strings.
+const OWN: [(&str, &str); 6] = [
+    own!("bfs_grid"),
+    own!("collatz"),
+    own!("grid_paths"),
+    own!("json_rewrite"),
+    own!("tokenizer"),
+    own!("union_find"),
+];
 
 /// Returns the version for reports.
 pub fn version() -> String {
@@ -108,6 +127,12 @@ pub fn run(b: &mut Bench) {
             let m = compile(&globals, black_box(src));
             call(&m.get("main").unwrap(), arg.as_ref(), from_star)
         });
+    }
+    for (name, python) in programs!(sources "python", ".py") {
+        let src = OWN.iter().find(|(own, _)| *own == name).map_or(python, |(_, src)| *src);
+        let m = compile(&globals, src);
+        let f = m.get("main").unwrap();
+        b.time(name, || call(&f, None, from_star));
     }
     let src = data::orders_text();
     b.time_note("W3j", "serde_json::Value (numbers as strings), then its heap", || {
