@@ -275,7 +275,7 @@ settings! {
     "agentic-max-turns" agentic_max_turns: Option<u64> = count "";
     /// Extra turns for retries; default: the value in `--agentic-subagent-config`, or 0.
     "agentic-retry-turns" agentic_retry_turns: Option<u64> = number "";
-    /// Allows tasks to call tools that are declared as writing.
+    /// Allows tasks to call tools that are not known to only read.
     "agentic-allow-writes" agentic_allow_writes: bool = switch "false";
     /// JSON file with `max_turns`, `retry_turns` and `system_prompt`.
     "agentic-subagent-config" agentic_subagent_config: Option<String> = text "";
