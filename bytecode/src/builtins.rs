@@ -63,13 +63,13 @@ macro_rules! for_each_builtin {
                 "bit-or" => native(bits::bit_or, operands), 2.., Pure, "Bits set in any.", "(bit-or 12 10) ;=> 14";
                 "bit-xor" => native(bits::bit_xor, operands), 2.., Pure, "Bits set in an odd number of them.", "(bit-xor 12 10) ;=> 6";
                 "bit-and-not" => native(bits::bit_and_not, operands), 2.., Pure, "The first without the bits of the others.", "(bit-and-not 12 10) ;=> 4";
-                "bit-not" => native(bits::bit_not, operands), 1..1, Pure, "Every bit turned.", "(bit-not 0) ;=> -1";
+                "bit-not" => native(bits::bit_not, operands), 1..1, Pure, "Every bit inverted.", "(bit-not 0) ;=> -1";
                 "bit-shift-left" => native(bits::bit_shift_left, operands), 2..2, Pure, "Shifted left by n bits; never overflows.", "(bit-shift-left 1 10) ;=> 1024";
                 "bit-shift-right" => native(bits::bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits, keeping the sign.", "(bit-shift-right 1024 3) ;=> 128";
                 "unsigned-bit-shift-right" => native(bits::unsigned_bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits as 64 bits without a sign.", "(unsigned-bit-shift-right -1 60) ;=> 15";
                 "bit-set" => native(bits::bit_set, operands), 2..2, Pure, "With bit n set.", "(bit-set 0 3) ;=> 8";
                 "bit-clear" => native(bits::bit_clear, operands), 2..2, Pure, "With bit n cleared.", "(bit-clear 15 0) ;=> 14";
-                "bit-flip" => native(bits::bit_flip, operands), 2..2, Pure, "With bit n turned.", "(bit-flip 5 1) ;=> 7";
+                "bit-flip" => native(bits::bit_flip, operands), 2..2, Pure, "With bit n inverted.", "(bit-flip 5 1) ;=> 7";
                 "bit-test" => native(bits::bit_test, operands), 2..2, Pure, "Whether bit n is set.", "(bit-test 5 2) ;=> true";
             }
             section "Comparison" {
@@ -105,7 +105,7 @@ macro_rules! for_each_builtin {
                 "pos-int?" => native(predicate::pos_int_p, constant, measures), 1..1, Pure, "Whether it is an integer above 0.", "(pos-int? 0) ;=> false";
                 "neg-int?" => native(predicate::neg_int_p, constant, measures), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
                 "infinite?" => native(predicate::infinite_p, constant, measures), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
-                "NaN?" => native(predicate::nan_p, constant, measures), 1..1, Pure, "Whether it is not a number in the float sense.", "(NaN? ##NaN) ;=> true";
+                "NaN?" => native(predicate::nan_p, constant, measures), 1..1, Pure, "Whether it is the float NaN.", "(NaN? ##NaN) ;=> true";
                 "zero?" => native(predicate::zero_p, constant, measures), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
                 "pos?" => native(predicate::pos_p, constant, measures), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
                 "neg?" => native(predicate::neg_p, constant, measures), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
@@ -230,13 +230,13 @@ macro_rules! for_each_builtin {
             }
             section "Aggregates" {
                 "sum" => native(tally::sum, elements), 1..1, Pure, "Sum of the elements; nil is skipped.", "(sum [1 nil 2]) ;=> 3";
-                "avg" => native(tally::avg, elements), 1..1, Pure, "Mean of the elements as a float; nil is skipped, and is the mean of nothing.", "(avg [1 2]) ;=> 1.5";
+                "avg" => native(tally::avg, elements), 1..1, Pure, "Mean of the elements as a float; nil is skipped; nil if there are no elements.", "(avg [1 2]) ;=> 1.5";
                 "sum-by" => core, 2..2, Pure, "Sum of the keys; nil is skipped.", "(sum-by :n [{:n 1} {:n 2}]) ;=> 3";
                 "avg-by" => core, 2..2, Pure, "Mean of the keys as a float; nil is skipped.", "(avg-by :n [{:n 1} {:n 2}]) ;=> 1.5";
                 "min-by" => core, 2.., Pure, "The element with the least key; those with a nil key are ignored.", "(min-by :n [{:n 2} {:n 1}]) ;=> {:n 1}";
                 "max-by" => core, 2.., Pure, "The element with the greatest key; those with a nil key are ignored.", "(max-by :n [{:n 2} {:n 1}]) ;=> {:n 2}";
-                "min-key" => core, 2.., Pure, "The argument for which `f` is least; of equals the last.", "(min-key count \"aa\" \"b\") ;=> \"b\"";
-                "max-key" => core, 2.., Pure, "The argument for which `f` is greatest; of equals the last.", "(max-key count \"aa\" \"b\") ;=> \"aa\"";
+                "min-key" => core, 2.., Pure, "The argument for which `f` is least; the last one if several are equal.", "(min-key count \"aa\" \"b\") ;=> \"b\"";
+                "max-key" => core, 2.., Pure, "The argument for which `f` is greatest; the last one if several are equal.", "(max-key count \"aa\" \"b\") ;=> \"aa\"";
             }
             section "Maps" {
                 "get" => native(map::get, elements, keyed), 2..3, Pure, inline Get, "The value at a key, else nil or the default.", "(get {:a 1} :a) ;=> 1";
@@ -282,7 +282,7 @@ macro_rules! for_each_builtin {
                 "set/project" => core, 2..2, Pure, "A set of maps with only these keys.", "(set/project #{{:a 1 :b 2}} [:a]) ;=> #{{:a 1}}";
                 "set/rename" => core, 2..2, Pure, "A set of maps with keys replaced as a map says.", "(set/rename #{{:a 1}} {:a :b}) ;=> #{{:b 1}}";
                 "set/index" => core, 2..2, Pure, "A map from the values of these keys to the maps that have them.", "(set/index #{{:a 1 :b 2}} [:a]) ;=> {{:a 1} #{{:a 1 :b 2}}}";
-                "set/join" => core, 2..3, Pure, "Maps of two sets side by side where common keys agree, or the keys a map pairs.", "(set/join #{{:a 1}} #{{:a 1 :b 2}}) ;=> #{{:a 1 :b 2}}";
+                "set/join" => core, 2..3, Pure, "Joins the maps of two sets that agree in their common keys, or in the pairs of keys that a map gives.", "(set/join #{{:a 1}} #{{:a 1 :b 2}}) ;=> #{{:a 1 :b 2}}";
             }
             section "Functions" {
                 "apply" => core, 2.., Pure, "Calls `f` with the elements of the last argument as further arguments.", "(apply + 1 [2 3]) ;=> 6";
@@ -299,24 +299,24 @@ macro_rules! for_each_builtin {
                 "comparator" => core, 1..1, Pure, "A comparator from a predicate that says whether one value is before another.", "(sort (comparator >) [1 3 2]) ;=> [3 2 1]";
             }
             section "Atoms" {
-                "atom" => native(atom::atom, constant, keeps_all), 1..1, State, "A place of this program that holds a value and can be changed.", "(let [n (atom 0)] (doseq [x [1 2 3]] (swap! n + x)) @n) ;=> 6";
-                "deref" => native(atom::deref, constant, keeps_all), 1..1, State, "What an atom or a volatile holds; `@a` is the same.", "(deref (atom 5)) ;=> 5";
-                "reset!" => native(atom::reset, constant, keeps_all), 2..2, State, "Puts a value into an atom and gives it.", "(let [a (atom 1)] [(reset! a 2) @a]) ;=> [2 2]";
-                "swap!" => core, 2.., State, "Puts what `f` gives for the value of an atom and the arguments into it, and gives it.", "(let [a (atom {})] (swap! a assoc :k 1)) ;=> {:k 1}";
-                "compare-and-set!" => core, 3..3, State, "Puts a value into an atom if it holds the old one; whether it did.", "(let [a (atom 1)] [(compare-and-set! a 1 2) (compare-and-set! a 1 3) @a]) ;=> [true false 2]";
-                "swap-vals!" => core, 2.., State, "As `swap!`, and gives the value before and after.", "(swap-vals! (atom 1) inc) ;=> [1 2]";
-                "reset-vals!" => core, 2..2, State, "As `reset!`, and gives the value before and after.", "(reset-vals! (atom 1) 5) ;=> [1 5]";
+                "atom" => native(atom::atom, constant, keeps_all), 1..1, State, "A place that holds a value and can be changed; it lasts for this program.", "(let [n (atom 0)] (doseq [x [1 2 3]] (swap! n + x)) @n) ;=> 6";
+                "deref" => native(atom::deref, constant, keeps_all), 1..1, State, "The value of an atom or a volatile; `@a` is the same.", "(deref (atom 5)) ;=> 5";
+                "reset!" => native(atom::reset, constant, keeps_all), 2..2, State, "Sets an atom to a value and returns the value.", "(let [a (atom 1)] [(reset! a 2) @a]) ;=> [2 2]";
+                "swap!" => core, 2.., State, "Sets an atom to `(f value args…)` and returns the new value.", "(let [a (atom {})] (swap! a assoc :k 1)) ;=> {:k 1}";
+                "compare-and-set!" => core, 3..3, State, "Sets an atom if it holds the old value; returns whether it did.", "(let [a (atom 1)] [(compare-and-set! a 1 2) (compare-and-set! a 1 3) @a]) ;=> [true false 2]";
+                "swap-vals!" => core, 2.., State, "As `swap!`, but returns the values before and after.", "(swap-vals! (atom 1) inc) ;=> [1 2]";
+                "reset-vals!" => core, 2..2, State, "As `reset!`, but returns the values before and after.", "(reset-vals! (atom 1) 5) ;=> [1 5]";
                 "volatile!" => native(atom::volatile, constant, keeps_all), 1..1, State, "As `atom`, to be changed with `vreset!` and `vswap!`.", "@(volatile! 1) ;=> 1";
                 "volatile?" => native(atom::volatile_p, constant, measures), 1..1, Pure, "Whether it was made by `volatile!`.", "(volatile? (atom 1)) ;=> false";
-                "vreset!" => native(atom::vreset, constant, keeps_all), 2..2, State, "Puts a value into a volatile and gives it.", "(let [v (volatile! 1)] (vreset! v 2) @v) ;=> 2";
-                "vswap!" => core, 2.., State, "Puts what `f` gives for the value of a volatile and the arguments into it, and gives it.", "(vswap! (volatile! 1) + 2 3) ;=> 6";
-                "transient" => native(transient::transient, constant, keeps_all), 1..1, State, "A vector, map or set that `conj!` and its kin change, until `persistent!`. `conj` and `assoc` are as fast where nothing else holds the collection.", "(persistent! (reduce conj! (transient []) [1 2])) ;=> [1 2]";
+                "vreset!" => native(atom::vreset, constant, keeps_all), 2..2, State, "Sets a volatile to a value and returns the value.", "(let [v (volatile! 1)] (vreset! v 2) @v) ;=> 2";
+                "vswap!" => core, 2.., State, "Sets a volatile to `(f value args…)` and returns the new value.", "(vswap! (volatile! 1) + 2 3) ;=> 6";
+                "transient" => native(transient::transient, constant, keeps_all), 1..1, State, "A vector, map or set that `conj!` and similar functions change, until `persistent!`. `conj` and `assoc` are as fast if nothing else holds the collection.", "(persistent! (reduce conj! (transient []) [1 2])) ;=> [1 2]";
                 "persistent!" => native(transient::persistent, constant, keeps_all), 1..1, State, "The collection that a transient holds; the transient is used up.", "(persistent! (transient #{1})) ;=> #{1}";
-                "conj!" => native(transient::conj, constant, keeps_all), 0..2, State, "As `conj`, to a transient, which it gives.", "(persistent! (conj! (transient [1]) 2)) ;=> [1 2]";
-                "assoc!" => native(transient::assoc, constant, keeps_all), 3.., State, "As `assoc`, to a transient, which it gives.", "(persistent! (assoc! (transient {}) :a 1)) ;=> {:a 1}";
-                "dissoc!" => native(transient::dissoc, constant, keeps_all), 2.., State, "As `dissoc`, to a transient, which it gives.", "(persistent! (dissoc! (transient {:a 1 :b 2}) :a)) ;=> {:b 2}";
-                "disj!" => native(transient::disj, constant, keeps_all), 2.., State, "As `disj`, to a transient, which it gives.", "(persistent! (disj! (transient #{1 2}) 1)) ;=> #{2}";
-                "pop!" => native(transient::pop, constant, keeps_all), 1..1, State, "As `pop`, to a transient, which it gives.", "(persistent! (pop! (transient [1 2]))) ;=> [1]";
+                "conj!" => native(transient::conj, constant, keeps_all), 0..2, State, "As `conj`, for a transient; returns the transient.", "(persistent! (conj! (transient [1]) 2)) ;=> [1 2]";
+                "assoc!" => native(transient::assoc, constant, keeps_all), 3.., State, "As `assoc`, for a transient; returns the transient.", "(persistent! (assoc! (transient {}) :a 1)) ;=> {:a 1}";
+                "dissoc!" => native(transient::dissoc, constant, keeps_all), 2.., State, "As `dissoc`, for a transient; returns the transient.", "(persistent! (dissoc! (transient {:a 1 :b 2}) :a)) ;=> {:b 2}";
+                "disj!" => native(transient::disj, constant, keeps_all), 2.., State, "As `disj`, for a transient; returns the transient.", "(persistent! (disj! (transient #{1 2}) 1)) ;=> #{2}";
+                "pop!" => native(transient::pop, constant, keeps_all), 1..1, State, "As `pop`, for a transient; returns the transient.", "(persistent! (pop! (transient [1 2]))) ;=> [1]";
             }
             section "Text" {
                 "str" => native(text::str, own), 0.., Pure, "The text of its arguments side by side; nil is empty.", "(str \"a\" 1 :k) ;=> \"a1:k\"";
@@ -325,13 +325,13 @@ macro_rules! for_each_builtin {
                 "println" => native(text::println, own, keeps_all), 0.., Prints, "Prints its arguments as one entry and returns nil.", "(println \"hi\" 1) ;=> nil";
                 "prn" => native(text::prn, own, keeps_all), 0.., Prints, "Prints the readable form of its arguments and returns nil.", "(prn \"hi\") ;=> nil";
                 "name" => native(text::name, bytes), 1..1, Pure, "The text of a keyword or string.", "(name :a) ;=> \"a\"";
-                "namespace" => native(text::namespace, bytes), 1..1, Pure, "What stands before the slash of a keyword, or nil.", "(namespace :a/b) ;=> \"a\"";
+                "namespace" => native(text::namespace, bytes), 1..1, Pure, "The part of a keyword before the slash, or nil.", "(namespace :a/b) ;=> \"a\"";
                 "keyword" => native(text::keyword, bytes), 1..2, Pure, "The keyword of this name.", "(keyword \"a\") ;=> :a";
                 "char" => native(text::char, bytes), 1..1, Pure, "The character of a code point.", "(char 97) ;=> \"a\"";
                 "subs" => native(string::subs, bytes), 2..3, Pure, "The part of a string from start up to end, clamped.", "(subs \"hello\" 1 3) ;=> \"el\"";
                 "join" => native(string::join, elements), 1..2, Pure, "The text of all elements, with a separator between them.", "(join \", \" [1 2]) ;=> \"1, 2\"";
                 "split" => native(string::split, pattern), 2..3, Pure, "The pieces between separators; empty ones at the end are dropped.", "(split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
-                "str/re-quote-replacement" => native(string::re_quote_replacement, bytes), 1..1, Pure, "A replacement for a pattern that stands for its own text: `\\` and `$` mean nothing else in it.", "(replace \"a1\" #\"\\d\" (str/re-quote-replacement \"$0\")) ;=> \"a$0\"";
+                "str/re-quote-replacement" => native(string::re_quote_replacement, bytes), 1..1, Pure, "A replacement for a pattern that is used literally: `\\` and `$` have no special meaning in it.", "(replace \"a1\" #\"\\d\" (str/re-quote-replacement \"$0\")) ;=> \"a$0\"";
                 "str/reverse" => native(string::reverse, bytes), 1..1, Pure, "The characters of a string from last to first.", "(str/reverse \"abc\") ;=> \"cba\"";
                 "split-lines" => native(string::split_lines, bytes), 1..1, Pure, "The lines of a text.", "(split-lines \"a\\nb\") ;=> [\"a\" \"b\"]";
                 "trim" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(trim \" a \") ;=> \"a\"";
@@ -361,11 +361,11 @@ macro_rules! for_each_builtin {
             }
             section "Patterns" {
                 "re-pattern" => native(regex::re_pattern, pattern), 1..1, Pure, "A pattern from text.", "(re-find (re-pattern \"b+\") \"abb\") ;=> \"bb\"";
-                "re-find" => native(regex::re_find, pattern), 2..2, Pure, "The first match, with groups a vector of it and them; or nil.", "(re-find #\"a(.)\" \"xab\") ;=> [\"ab\" \"b\"]";
+                "re-find" => native(regex::re_find, pattern), 2..2, Pure, "The first match, or nil; if the pattern has groups, a vector of the match and its groups.", "(re-find #\"a(.)\" \"xab\") ;=> [\"ab\" \"b\"]";
                 "re-matches" => native(regex::re_matches, pattern), 2..2, Pure, "The match of the whole text, or nil.", "(re-matches #\"a+\" \"aab\") ;=> nil";
                 "re-seq" => native(regex::re_seq, pattern), 2..2, Pure, "All matches, or nil.", "(re-seq #\"\\d\" \"a1b2\") ;=> [\"1\" \"2\"]";
                 "re-split" => native(regex::re_split, pattern), 2..2, Pure, "The pieces of a text between matches.", "(re-split #\",\" \"a,b\") ;=> [\"a\" \"b\"]";
-                "extract" => native(regex::extract, pattern), 2..3, Pure, "A group of the first match, the first unless another is named; or nil.", "(extract \"id=(\\\\d+)\" \"id=7\") ;=> \"7\"";
+                "extract" => native(regex::extract, pattern), 2..3, Pure, "A group of the first match, by default the first group; or nil.", "(extract \"id=(\\\\d+)\" \"id=7\") ;=> \"7\"";
                 "extract-int" => native(regex::extract_int, pattern), 2..4, Pure, "As `extract`, as an integer; else nil or the default.", "(extract-int \"id=(\\\\d+)\" \"id=7\") ;=> 7";
             }
             section "Trees" {
@@ -482,7 +482,7 @@ macro_rules! for_each_builtin {
                 ".until" => native(date_unit::until, constant), 3..3, Pure, "How many whole units lie between two dates, or two datetimes.", "(.until (parse \"2024-02-01\") (parse \"2024-03-01\") ChronoUnit/DAYS) ;=> 29";
                 ".plus" => native(date_unit::plus, constant), 2..3, Pure, "A date or a datetime that many units later, or a datetime a duration later.", "(str (.plus (parse \"2024-05-31\") 1 ChronoUnit/MONTHS)) ;=> \"2024-06-30\"";
                 ".minus" => native(date_unit::minus, constant), 2..3, Pure, "A date or a datetime that many units earlier, or a datetime a duration earlier.", "(str (.minus (parse \"2024-05-01T08:00:00Z\") (Duration/ofHours 9))) ;=> \"2024-04-30T23:00:00Z\"";
-                ".truncatedTo" => native(date_unit::truncated_to, constant), 2..2, Pure, "A datetime without what is smaller than a unit.", "(str (.truncatedTo (parse \"2024-05-01T08:45:10Z\") ChronoUnit/HOURS)) ;=> \"2024-05-01T08:00:00Z\"";
+                ".truncatedTo" => native(date_unit::truncated_to, constant), 2..2, Pure, "A datetime cut off to a unit.", "(str (.truncatedTo (parse \"2024-05-01T08:45:10Z\") ChronoUnit/HOURS)) ;=> \"2024-05-01T08:00:00Z\"";
                 ".withYear" => native(date_unit::with_year, constant), 2..2, Pure, "A date in another year; on 29 February perhaps a day less.", "(str (.withYear (parse \"2024-02-29\") 2025)) ;=> \"2025-02-28\"";
                 ".withMonth" => native(date_unit::with_month, constant), 2..2, Pure, "A date in another month; in a shorter one its last day.", "(str (.withMonth (parse \"2024-05-31\") 6)) ;=> \"2024-06-30\"";
                 ".format" => native(date_text::format, bytes), 2..2, Pure, "A date or a datetime as text, by a pattern.", "(.format (parse \"2024-05-01\") \"d MMM yyyy\") ;=> \"1 May 2024\"";
@@ -499,9 +499,9 @@ macro_rules! for_each_builtin {
                 ".startsWith" => native(method::starts_with, bytes), 2..2, Pure, "Whether a string begins with another.", "(.startsWith \"abc\" \"ab\") ;=> true";
                 ".endsWith" => native(method::ends_with, bytes), 2..2, Pure, "Whether a string ends with another.", "(.endsWith \"abc\" \"bc\") ;=> true";
                 ".equals" => native(method::equals, operands), 2..2, Pure, "Whether two values are equal; 1 and 1.0 are not.", "(.equals \"a\" \"a\") ;=> true";
-                ".equalsIgnoreCase" => native(method::equals_ignore_case, bytes), 2..2, Pure, "Whether two strings are equal but for capitals.", "(.equalsIgnoreCase \"aB\" \"Ab\") ;=> true";
+                ".equalsIgnoreCase" => native(method::equals_ignore_case, bytes), 2..2, Pure, "Whether two strings are equal, ignoring case.", "(.equalsIgnoreCase \"aB\" \"Ab\") ;=> true";
                 ".compareTo" => native(method::compare_to, operands), 2..2, Pure, "-1, 0 or 1 by the order of two values of one kind.", "(.compareTo \"a\" \"b\") ;=> -1";
-                ".compareToIgnoreCase" => native(method::compare_to_ignore_case, bytes), 2..2, Pure, "-1, 0 or 1 by the order of two strings without regard to capitals.", "(.compareToIgnoreCase \"A\" \"a\") ;=> 0";
+                ".compareToIgnoreCase" => native(method::compare_to_ignore_case, bytes), 2..2, Pure, "-1, 0 or 1 by the order of two strings, ignoring case.", "(.compareToIgnoreCase \"A\" \"a\") ;=> 0";
                 ".toLowerCase" => native(method::to_lower_case, bytes), 1..1, Pure, "In small letters.", "(.toLowerCase \"aB\") ;=> \"ab\"";
                 ".toUpperCase" => native(method::to_upper_case, bytes), 1..1, Pure, "In capitals.", "(.toUpperCase \"aB\") ;=> \"AB\"";
                 ".substring" => native(method::substring, bytes), 2..3, Pure, "The part of a string from start up to end; faults outside.", "(.substring \"hello\" 1 3) ;=> \"el\"";
@@ -556,7 +556,7 @@ macro_rules! for_each_builtin {
                 "ns-name" => native(discovery::ns_name, own), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
                 "tool/servers" => native(discovery::no_servers, own), 0..0, Host, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
                 "tool/call" => native(discovery::no_servers, own), 1..2, Host, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
-                "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
+                "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "The budget that an agent has left; an empty map outside of agents.", "(budget/remaining) ;=> {}";
             }
             section "Internal" {
                 "%builder" => native(internal::builder, elements, keeps_all), 0..0, Pure, inline NewBuilder, "An empty builder.", "";

@@ -49,7 +49,7 @@ codes! {
     208 UnboundVar "unbound_var" "A name is not defined.";
     209 UnknownTool "unknown_tool" "The program names a tool that was not granted.";
     210 PrivateToolUnauthorized "private_tool_unauthorized" "Only a prelude that declares it may call this tool.";
-    211 UnknownField "unknown_field" "The program reads a field that none of the records has, though one with a similar name.";
+    211 UnknownField "unknown_field" "The program reads a field that none of the records has, but a similar field exists.";
     212 RefusedArguments "refused_arguments" "A tool is called with arguments that it refuses.";
     // Evaluation
     301 ArityError "arity_error" "A builtin was called with the wrong number of arguments.";
@@ -57,8 +57,8 @@ codes! {
     303 ArithmeticError "arithmetic_error" "Division by zero, or a number outside the range of an operation.";
     304 ArityMismatch "arity_mismatch" "A function or `recur` got the wrong number of arguments.";
     305 NotCallable "not_callable" "A value that is not a function was called.";
-    306 InvalidKeywordCall "invalid_keyword_call" "A keyword is called with a map and perhaps a default.";
-    307 InvalidMapCall "invalid_map_call" "A map is called with a key and perhaps a default.";
+    306 InvalidKeywordCall "invalid_keyword_call" "A keyword can only be called with a map and an optional default.";
+    307 InvalidMapCall "invalid_map_call" "A map can only be called with a key and an optional default.";
     308 DestructureError "destructure_error" "A value does not fit the pattern that takes it apart.";
     309 UnsupportedMethod "unsupported_method" "There is no such `.method`.";
     310 RuntimeError "runtime_error" "An operation refused its arguments.";
@@ -93,14 +93,14 @@ codes! {
     606 UnsupportedFormat "unsupported_format" "The artifact file has a layout this version does not read.";
     607 AbiMismatch "abi_mismatch" "The artifact was compiled for another instruction set.";
     608 ArtifactTooLarge "artifact_too_large" "The artifact file is larger than allowed.";
-    609 ArtifactLimitExceeded "limit_exceeded" "The artifact holds more than is allowed of something.";
-    610 NonCanonical "non_canonical" "The artifact file is not written the one way it can be.";
+    609 ArtifactLimitExceeded "limit_exceeded" "The artifact exceeds one of the limits on its contents.";
+    610 NonCanonical "non_canonical" "The artifact file is not in its canonical form.";
     611 BadConstant "bad_constant" "A constant, name or text of the artifact is malformed.";
     612 BadFunction "bad_function" "A function of the artifact is malformed.";
     613 BadInstruction "bad_instruction" "An instruction of the artifact is malformed.";
-    614 BadControlFlow "bad_control_flow" "A jump of the artifact leads where it must not.";
+    614 BadControlFlow "bad_control_flow" "A jump of the artifact has an invalid target.";
     615 UninitialisedRegister "uninitialised_register" "Code of the artifact reads a register before it is written.";
-    616 MissingFuelCheck "missing_fuel_check" "Code of the artifact would run without being paid for.";
+    616 MissingFuelCheck "missing_fuel_check" "Code of the artifact would run without paying fuel.";
     617 BadExport "bad_export" "An export of the artifact is malformed.";
     618 AuthorityMismatch "authority_mismatch" "The code of the artifact may reach more, or less, than its manifest says.";
     619 SourceMismatch "source_mismatch" "The source in the artifact is not the one it was compiled from.";
@@ -117,8 +117,8 @@ codes! {
     706 InvalidSignature "invalid_signature" "The signature cannot be read.";
     707 InvalidMetadata "invalid_metadata" "The metadata of a definition is malformed.";
     708 InvalidRequires "invalid_requires" "`:requires` is a vector of capability ids.";
-    709 QualifiedSelfReference "qualified_self_reference" "Siblings are called by their bare name.";
-    710 UnrecognizedNode "unrecognized_node" "Only definitions may stand at the top level of a prelude.";
+    709 QualifiedSelfReference "qualified_self_reference" "A definition of the same namespace must be called by its bare name.";
+    710 UnrecognizedNode "unrecognized_node" "Only definitions are allowed at the top level of a prelude.";
     711 PreludeAttachFailed "prelude_attach_failed" "A prelude needs something this run was not granted.";
     712 SourceTooLarge "source_too_large" "The source of a prelude is longer than allowed.";
     713 ImpureConstant "impure_constant" "A constant of a prelude depends on something besides its source.";
@@ -126,12 +126,12 @@ codes! {
     801 NotFound "not_found" "The store has no such prelude, or no longer has that version.";
     802 InvalidArgument "invalid_argument" "An argument for the store is malformed.";
     803 InvalidRef "invalid_ref" "A stored prelude is named `id`, `id@7`, or by id and version.";
-    804 ChecksumMismatch "checksum_mismatch" "The stored source is not the one that was meant.";
+    804 ChecksumMismatch "checksum_mismatch" "The stored source is not the expected one.";
     805 StaleBase "stale_base" "The stored prelude changed since it was read.";
-    806 PreludeNamespaceViolation "prelude_namespace_violation" "A stored prelude declares exactly the namespace it is called by.";
+    806 PreludeNamespaceViolation "prelude_namespace_violation" "A stored prelude must declare exactly the namespace it is named after.";
     807 PreludeCompileError "prelude_compile_error" "A source for the store does not compile.";
-    808 IdLimitExceeded "id_limit_exceeded" "The store holds as many preludes as it may.";
-    809 StoreBytesExceeded "store_bytes_exceeded" "The store holds as many bytes as it may.";
+    808 IdLimitExceeded "id_limit_exceeded" "The store already has the maximum number of preludes.";
+    809 StoreBytesExceeded "store_bytes_exceeded" "The store already has the maximum size.";
     810 MetadataTooLarge "metadata_too_large" "The metadata of a version is larger than the store allows.";
     811 StoreCorrupt "store_corrupt" "A file of the store is damaged.";
     812 StoreUnavailable "store_unavailable" "A file of the store cannot be read or written.";
@@ -141,8 +141,8 @@ codes! {
     // Warnings
     1001 SurplusBracket "surplus_bracket" "A closing bracket outside of any form closes nothing; it is skipped.";
     1002 AbsentField "absent_field" "The program reads a field that none of the records has.";
-    1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values: they are of another kind, or a similar constant is meant.";
-    1004 UndeclaredField "undeclared_field" "A tool is not known to have a field or an argument of this name, but one like it.";
+    1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values: they are of another kind, or a similar constant was meant.";
+    1004 UndeclaredField "undeclared_field" "A tool has no known field or argument of this name, but a similar one.";
 }
 
 impl Code {

@@ -47,7 +47,7 @@ constants! {
     "Integer/MIN_VALUE" => Int(i32::MIN as i64), "The least integer of 32 bits.", "Integer/MIN_VALUE ;=> -2147483648";
     "Long/MAX_VALUE" => Int(i64::MAX), "The greatest integer of 64 bits.", "Long/MAX_VALUE ;=> 9223372036854775807";
     "Long/MIN_VALUE" => Int(i64::MIN), "The least integer of 64 bits.", "Long/MIN_VALUE ;=> -9223372036854775808";
-    "Math/PI" => Float(std::f64::consts::PI), "The circumference of a circle, by its diameter.", "Math/PI ;=> 3.141592653589793";
+    "Math/PI" => Float(std::f64::consts::PI), "The ratio of a circle's circumference to its diameter.", "Math/PI ;=> 3.141592653589793";
     "Math/E" => Float(std::f64::consts::E), "The base of natural logarithms.", "Math/E ;=> 2.718281828459045";
     "ChronoUnit/DAYS" => Keyword("days"), "For `.between`.", "ChronoUnit/DAYS ;=> :days";
     "ChronoUnit/WEEKS" => Keyword("weeks"), "For `.between`.", "ChronoUnit/WEEKS ;=> :weeks";

@@ -78,7 +78,7 @@ forms! {
     "doto" Doto "(doto x (f a) g)" "Runs the steps on x for effect, gives x." "(doto 5 println) ;=> 5";
     "quote" Quote "(quote form)" "A symbol or collection as data; also written 'form." "(quote [1 2]) ;=> [1 2]";
     "var" Var "(var name)" "The var of a definition; also written #'name. Builtins give themselves." "((var inc) 1) ;=> 2";
-    "comment" Comment "(comment form…)" "nil; what stands inside is not evaluated." "(comment (boom)) ;=> nil";
+    "comment" Comment "(comment form…)" "Gives nil; the forms inside are not evaluated." "(comment (boom)) ;=> nil";
     "assert" Assert "(assert test message?)" "Stops with `assertion_failed` unless the test holds." "(assert (= 1 1)) ;=> nil";
     "ns" Ns "(ns name (:require [namespace :as alias :refer [name…]]…))" "Gives namespaces an alias for the rest of the program; nothing is loaded. At the top level only." "(ns app (:require [clojure.string :as s])) (s/join \"-\" [1 2]) ;=> \"1-2\"";
     "require" Require "(require '[namespace :as alias])" "As the `:require` of `ns`." "(require '[clojure.set :as set]) (set/union #{1} #{2}) ;=> #{1 2}";

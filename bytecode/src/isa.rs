@@ -33,8 +33,8 @@ macro_rules! for_each_op {
             /// the jumps made so far, which only matters when `limits.loop_iterations` is set; a loop that
             /// needs no copy names `count` three times.
             Again { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
-            /// As `Again`, where `src` is not read afterwards. Like the other `…Last` instructions, it is not compiled: linking
-            /// puts it in the place of one that it does the same as, see `last_use.rs`.
+            /// As `Again`, where `src` is not read afterwards. Like all `…Last` instructions, it is not made by the compiler:
+            /// linking replaces an equivalent instruction by it, see `last_use.rs`.
             AgainLast { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
             /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and goes on.
             JumpIf { test: Reg In, fuel: Small At, to: Target At } cost 1;
@@ -43,7 +43,7 @@ macro_rules! for_each_op {
             /// Continues at `to` if `src` is nil.
             JumpIfNil { src: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` unless `src` can be walked from one end to the other: it is nil, a string or a
-            /// collection. For loops over what the core library would be asked to walk.
+            /// collection. For loops that replace a walk by the core library.
             JumpUnlessSeq { src: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` unless `src` is what `reduced` gives.
             JumpUnlessReduced { src: Reg In, fuel: Small At, to: Target At } cost 1;
@@ -61,17 +61,17 @@ macro_rules! for_each_op {
             JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
             /// Leaves the function with `src`.
             Return { src: Reg In } cost 1 ends;
-            /// Leaves the function with `src`, to where the caller's instruction wants it. Behind a call
-            /// that is the same as `Return`. But some instructions meet sequences without an end, and
-            /// leave their work to a function of the core library: `First`, `Nth` get their `dst`, and
-            /// `IterNext` and `IterBack` their sequence, before they are run again.
+            /// Leaves the function with `src`, which goes where the caller's instruction needs it. For a call,
+            /// this is the same as `Return`. But some instructions leave their work to a function of the core
+            /// library when they meet an endless sequence: `First` and `Nth` get `src` in `dst`; `IterNext` and
+            /// `IterBack` get it as their sequence, and run again.
             Deliver { src: Reg In } cost 1 ends;
             /// Ends the whole run with `src`: `(return v)`.
             Finish { src: Reg In } cost 1 ends;
             /// Ends the whole run as a declared failure: `(fail v)`.
             Fail { src: Reg In } cost 1 ends;
-            /// Stops with the exception in `src`, which the innermost `Try` that is under way catches. Faults `type_error` if
-            /// it is none, and `uncaught_exception` if nothing catches it.
+            /// Stops with the exception in `src`, which the innermost active `Try` catches. Faults `type_error` if `src` is not
+            /// an exception, and `uncaught_exception` if nothing catches it.
             Throw { src: Reg In } cost 1 ends;
 
             /// `dst ← src`.
@@ -122,9 +122,9 @@ macro_rules! for_each_op {
             CallTool { base: Args InOut, n: Small At, tool: ToolId At } cost 10;
             /// As `Call`, but the last of the `n` arguments is a collection of further arguments.
             Apply { base: Callee InOut, n: Small At } cost 4;
-            /// Calls the function in `base`, which takes nothing (`n` is 0); the result replaces `base`. If it stops with a fault
-            /// that may be caught, the exception does, and the run continues at `to`. An `Enter` follows: each way pays for
-            /// itself.
+            /// Calls the function in `base`, which takes no arguments (`n` is 0); the result replaces `base`. If it stops with a
+            /// fault that may be caught, the exception replaces `base`, and the run continues at `to`. An `Enter` follows, so each
+            /// path pays for itself.
             Try { base: Callee InOut, n: Small At, to: Target At } cost 4;
             /// Calls `f` once per element of `items` in parallel branches: `pmap`. Suspends until
             /// all have answered; `dst ←` the answers in order.
@@ -146,8 +146,8 @@ macro_rules! for_each_op {
             Rem { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
             /// `dst ←` modulus with the sign of `b`. Faults `type_error`, `arithmetic_error`.
             Mod { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
-            /// `dst ← a + imm`: `inc`, `dec` and sums with a small literal. Faults `type_error`, told in
-            /// the program's words: `said` is 0 for `(+ a imm)`, 1 for `(+ imm a)`, 2 for `(- a imm)`,
+            /// `dst ← a + imm`: `inc`, `dec` and sums with a small literal. Faults `type_error`; the message
+            /// names the program's form: `said` is 0 for `(+ a imm)`, 1 for `(+ imm a)`, 2 for `(- a imm)`,
             /// 3 for `inc`, 4 for `dec`.
             AddInt { dst: Reg Out, a: Reg In, said: Small At, imm: Int32 At } cost 1;
             /// `dst ← a < b`; false between kinds.

@@ -80,29 +80,29 @@ limits! {
     memory_bytes: Bytes = 10_000_000, max 64 << 30;
     /// The call stack.
     stack_bytes: Bytes = 32_000_000, max 8 << 30;
-    /// What comes in: granted data of a run and tool results it still refers to, or definitions of a session; as data, not as text.
+    /// Incoming data: granted data of a run and tool results it still refers to, or definitions of a session; measured as data, not as text.
     granted_bytes: Bytes = 64_000_000, max 64 << 30;
-    /// The clock: how long one run may take, tool calls not counted.
+    /// Time that one run may take, not counting tool calls.
     timeout_ms: Millis = 1_000, max 86_400_000;
-    /// `recur` jumps of one loop activation; 0 means no such limit.
+    /// `recur` jumps of one execution of a loop; 0 means no limit.
     loop_iterations: Count = 0, max u64::MAX / 4;
-    /// Tool calls of one run; 0 means no such limit.
+    /// Tool calls of one run; 0 means no limit.
     tool_calls: Count = 0, max u64::MAX / 4;
-    /// All text printed by one run, 16 bytes more for each entry.
+    /// All text printed by one run, plus 16 bytes for each entry.
     output_bytes: Bytes = 1_000_000, max 1 << 30;
-    /// One printed entry, in characters; longer ones are cut and say so.
+    /// One printed entry, in characters; longer ones are cut, with a note.
     print_chars: Count = 2_000, max 1_000_000;
     /// The result of a run when it is turned into text, JSON or owned data.
     result_bytes: Bytes = 64_000_000, max 8 << 30;
     /// Work to turn the result into text, JSON or owned data: its parts, its text and its digits.
     result_fuel: Count = 20_000_000, max u64::MAX / 4;
-    /// Branches of `pmap`/`pcalls` parked on tool calls at one time.
+    /// Branches of `pmap`/`pcalls` that wait for tool calls at the same time.
     parallel_in_flight: Count = 64, max 10_000;
     /// How deep `pmap`/`pcalls` may nest.
     parallel_depth: Count = 4, max 8;
     /// Length of the source text.
     source_bytes: Bytes = 1_000_000, max 256 << 20;
-    /// Distinct names in one program, those of the language not counted.
+    /// Distinct names in one program, not counting those of the language.
     symbols: Count = 10_000, max 1_000_000;
     /// How deep forms may nest in the source.
     nesting: Count = 64, max 256;

@@ -275,7 +275,7 @@ settings! {
     "agentic-max-turns" agentic_max_turns: Option<u64> = count "";
     /// Extra turns for retries; default: the value in `--agentic-subagent-config`, or 0.
     "agentic-retry-turns" agentic_retry_turns: Option<u64> = number "";
-    /// Allows tasks to call tools that are declared as writing.
+    /// Allows tasks to call tools that are not known to only read.
     "agentic-allow-writes" agentic_allow_writes: bool = switch "false";
     /// JSON file with `max_turns`, `retry_turns` and `system_prompt`.
     "agentic-subagent-config" agentic_subagent_config: Option<String> = text "";
@@ -343,11 +343,11 @@ settings! {
     "http-instance-label" http_instance_label: Option<String> = text "";
     /// Throttles clients that send invalid tokens, by their address; valid tokens are always let in.
     "http-auth-rate-limit" http_auth_rate_limit: bool = switch "true";
-    /// Over so many milliseconds.
+    /// Time window for counting invalid tokens, in milliseconds.
     "http-auth-rate-limit-window-ms" http_auth_rate_limit_window_ms: u64 = count "60000";
-    /// After so many failures.
+    /// Invalid tokens from one address within the window before it is throttled.
     "http-auth-rate-limit-max-failures" http_auth_rate_limit_max_failures: u64 = count "5";
-    /// For so many milliseconds.
+    /// Duration of the throttling, in milliseconds.
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 

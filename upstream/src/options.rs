@@ -128,7 +128,7 @@ options! {
     "max-catalog-result-bytes" "max-catalog-result-bytes" setting Bytes, "262144",
     |to, value| to.limits.max_catalog_bytes = whole(value), |from| from.limits.max_catalog_bytes as u64;
 
-    "What happens to the start if an upstream server is not there."
+    "What the server does at the start if an upstream server is unavailable."
     "upstream-boot-policy" "upstream-boot-policy" setting
     Words(
         &["fail", "degrade"],
@@ -137,7 +137,7 @@ options! {
     |to, value| to.boot_policy = if value == 0 { BootPolicy::Fail } else { BootPolicy::Degrade },
     |from| u64::from(from.boot_policy == BootPolicy::Degrade);
 
-    "Whether models are told the tools of servers, or how to look them up."
+    "Whether models see the tools of upstream servers, or only how to look them up."
     "catalog-mode" "catalog-mode" setting
     Words(
         &["auto", "inline", "lazy"],

@@ -174,7 +174,7 @@ options! {
     [some(LlmRef) or_none] llm: Option<LlmRef> = None;
     /// Kind of answers: programs, or text.
     [data] output: Output = Output::PtcLisp;
-    /// Way in which programs arrive; default: `content` for agents that write programs.
+    /// How the model sends programs; default: `content` for agents that write programs.
     [maybe] ptc_transport: Option<Transport> = None;
     /// Language reference in combined prompts; `compact` is the only one.
     [by reference] ptc_reference: String = "compact".to_string();
@@ -258,38 +258,37 @@ options! {
     [code] runtime_preludes: Vec<ptc_runtime::Prelude> = Vec::new();
     /// Store for the preludes named in `preludes`.
     [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
-    /// Libraries for programs. In a file: `crm.ptcp`, `crm.ptcp@artifact:HASH` for only that build, `billing.clj`, from its
-    /// folder on, or `ptc:paged`; agents below have the same ones unless they name their own. In code: stored ones, as `name` or `name@7`; versions are fixed when the
-    /// agent is built.
+    /// Preludes for programs. In a file: `crm.ptcp`, `crm.ptcp@artifact:HASH` for only that build, `billing.clj`, or
+    /// `ptc:paged`, with paths relative to the file; child agents have the same ones unless they name their own. In code:
+    /// stored preludes, as `name` or `name@7`; versions are fixed when the agent is built.
     [data] preludes: Vec<String> = Vec::new();
-    /// Libraries as sources and files, made ready when the agent is built: each behind those that it uses.
+    /// Preludes as sources and files, prepared when the agent is built; each comes after those that it uses.
     [code] prelude_inputs: Vec<ptc_runtime::PreludeInput> = Vec::new();
-    /// Whether it has the libraries that the file of the agent above names, as far as its own tools allow for, when it
-    /// names none itself.
+    /// Whether an agent that names no preludes gets those in the file of its parent agent, as far as its own tools allow.
     [data] inherit_preludes: bool = true;
-    /// Who may call what libraries export: a model that calls tools itself (`native`), programs (`ptc_lisp`), or `both`. Unset,
-    /// `native` in text and `ptc_lisp` wherever there are programs, which always may.
+    /// Who may call the exports of preludes: a model that calls tools itself (`native`), programs (`ptc_lisp`), or `both`.
+    /// Default: `native` for text agents, `ptc_lisp` wherever there are programs. Programs may always call them.
     [maybe] expose_preludes: Option<Expose> = None;
-    /// Public keys that libraries must be signed with, or files of such keys; unset, no signature is needed.
+    /// Public keys that must have signed the preludes, or files of such keys; default: no signature is needed.
     [by read_trusted] trusted: Option<ptc_runtime::TrustedKeys> = None;
-    /// What programs see of libraries: `hide` and `discoverable` list exports, `hide_writes` leaves out all that may write,
-    /// `deny_dynamic` refuses libraries that may call any operation.
+    /// Visibility of prelude exports: `hide` and `discoverable` list exports, `hide_writes` leaves out all that may write,
+    /// `deny_dynamic` refuses preludes that may call any operation.
     [by read_policy] policy: ptc_runtime::Policy = ptc_runtime::Policy::default();
-    /// What becomes of several programs in one reply.
+    /// Handling of several programs in one reply.
     [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;
-    /// What values become in the mission of a program agent.
+    /// How values appear in the prompt of an agent that writes programs.
     [data] template_style: TemplateStyle = TemplateStyle::Value;
-    /// What becomes of placeholders without a value.
+    /// Handling of placeholders without a value.
     [data] on_missing_template: OnMissing = OnMissing::Error;
-    /// Where tools and data are described.
+    /// Place in the prompt where tools and data are described.
     [data] context_placement: ContextPlacement = ContextPlacement::System;
-    /// What a mission without turns left gives.
+    /// Result of a mission that runs out of turns.
     [data] on_exhausted: OnExhausted = OnExhausted::Fail;
     /// Failed turns in a row after which the mission ends.
     [maybe] max_consecutive_failures: Option<u32> = None;
-    /// Dollars after which the mission ends. Needs a model whose prices are known, or `token_limit`.
+    /// US dollars after which the mission ends. Needs a model with known prices; otherwise use `token_limit`.
     [maybe] max_cost_usd: Option<f64> = None;
-    /// Tokens after which the mission ends, those of all agents below included.
+    /// Tokens after which the mission ends, including those of child agents.
     [maybe] token_limit: Option<u64> = None;
     /// Whether traces show firewalled values.
     [data] trace_firewalled: bool = false;

@@ -30,13 +30,13 @@ fn head(sections: &[Section]) -> String {
     format!(
         "# Clojure\n\n<!-- Made from snapshots/clojure/reference.txt by `PTC_BLESS=1 cargo test -p ptc-snapshots --test \
          reference`; do not edit. -->\n\n\
-         If you know Clojure, this page tells what you can keep writing. It has every name in `clojure.core`, \
+         If you know Clojure, this page shows what works in the same way. It has every name in `clojure.core`, \
          `clojure.string`, `clojure.set` and `clojure.walk` of Clojure {}, the special forms and the syntax: \
          **{same} are the same, {different} differ, {absent} are absent.**\n\n\
-         - *Same* names do what Clojure documents, but for the rules under [everywhere](#everywhere). The programs below \
+         - *Same* names do what Clojure documents, except for the rules under [everywhere](#everywhere). The programs below \
          them give the same value in both languages.\n\
          - *Differs*: a program that shows the difference, with its value here and in Clojure.\n\
-         - *Absent* names are refused before the program runs, with the hint that stands beside them.\n\n\
+         - *Absent* names are refused before the program runs, with the hint shown next to them.\n\n\
          The tests run every program of this page, here and in Clojure. What the language has beyond Clojure \
          is on the pages of [forms](forms.md) and [builtins](builtins.md).\n",
         names().version
