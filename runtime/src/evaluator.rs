@@ -6,14 +6,19 @@ use crate::host::{Grants, Runtime};
 use crate::json::{JsonError, JsonReader, ReadOptions};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
+use crate::session::define_used;
 use crate::tally::{Tally, Watching};
 use crate::watch::StopWatch;
 use ptc_bytecode::{Code, Diagnostic};
 use ptc_compiler::DataRead;
-use ptc_vm::{Fault, Heap, Stop, StopKind, Value, Vm, is_data_name};
+use ptc_vm::{Fault, Frozen, Stop, StopKind, Value, Vm, is_data_name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Maximum number of frozen records that stay attached to a machine. Records of one vector count once.
+const MAX_SHARED: u32 = 64;
 
 /// Maximum times that new keys are moved to where later records share them. Data with ever new keys is not worth more.
 const MAX_SETTLED: usize = 32;
@@ -50,6 +55,10 @@ pub struct Evaluator {
     data_checked: bool,
     /// Number of spaces attached to the machine besides those of a run.
     attached: u32,
+    /// Number of those that came with frozen records.
+    shared: u32,
+    /// Definitions that the program uses besides its own.
+    definitions: Arc<BTreeMap<String, Frozen>>,
     /// True if the last run never began, since its record could not be read.
     unread: bool,
     /// Findings of the runs, together with those of other threads.
@@ -92,6 +101,8 @@ impl Evaluator {
             members: Vec::new(),
             data_checked: false,
             attached: 0,
+            shared: 0,
+            definitions: Arc::default(),
             unread: false,
             tally: Arc::default(),
             watching: Arc::new(Watching::of([program])),
@@ -140,6 +151,13 @@ impl Evaluator {
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Evaluator {
         self.grants = grants;
+        self
+    }
+
+    /// Sets definitions that the program uses besides its own.
+    #[must_use]
+    pub(crate) fn definitions(mut self, definitions: Arc<BTreeMap<String, Frozen>>) -> Evaluator {
+        self.definitions = definitions;
         self
     }
 
@@ -201,8 +219,12 @@ impl Evaluator {
     /// Runs the program with the JSON text `record` as `data/<name>`.
     pub fn json(&mut self, name: &str, record: impl AsRef<[u8]>) -> Result<&Outcome, Failure> {
         let options = self.read_options();
-        let run = self.prepare(name, |evaluator, heap| {
-            evaluator.reader.resume(heap, options).parse_bytes(record.as_ref()).map_err(Problem::Json)
+        let run = self.prepare(name, |evaluator, vm| {
+            evaluator
+                .reader
+                .resume(vm.heap_mut(), options)
+                .parse_bytes(record.as_ref())
+                .map_err(Problem::Json)
         })?;
         self.finish(run)
     }
@@ -210,8 +232,8 @@ impl Evaluator {
     /// Runs the program with a vector of these JSON texts as `data/<name>`.
     pub(crate) fn json_rows(&mut self, name: &str, records: &[&[u8]]) -> Result<&Outcome, Failure> {
         let options = self.read_options();
-        let run = self.prepare(name, |evaluator, heap| {
-            evaluator.reader.resume(heap, options).parse_rows(records).map_err(Problem::Json)
+        let run = self.prepare(name, |evaluator, vm| {
+            evaluator.reader.resume(vm.heap_mut(), options).parse_rows(records).map_err(Problem::Json)
         })?;
         self.finish(run)
     }
@@ -278,6 +300,42 @@ impl Evaluator {
         Ok(self.outcome.insert(run.finish_async().await?))
     }
 
+    /// Runs the program with a frozen value as `data/<name>`, which is not copied. This is the fastest way over records
+    /// that are read more than once, if they are the [items](Frozen::items) of one vector.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Evaluator, Runtime, bridge};
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let rows = bridge::freeze(&[[3, 4], [5, 6]])?.items().unwrap();
+    /// let mut evaluator = Evaluator::new(&runtime, &runtime.compile("(apply * data/row)")?);
+    /// assert_eq!(evaluator.frozen("row", &rows[0])?.get::<i64>()?, 12);
+    /// assert_eq!(evaluator.frozen("row", &rows[1])?.get::<i64>()?, 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn frozen(&mut self, name: &str, record: &Frozen) -> Result<&Outcome, Failure> {
+        let run = self.prepare_frozen(name, record)?;
+        self.finish(run)
+    }
+
+    /// Runs the program as [`Evaluator::frozen`] does, without blocking the polling thread.
+    pub async fn frozen_async(&mut self, name: &str, record: &Frozen) -> Result<&Outcome, Failure> {
+        let run = self.prepare_frozen(name, record)?;
+        Ok(self.outcome.insert(run.finish_async().await?))
+    }
+
+    fn prepare_frozen(&mut self, name: &str, record: &Frozen) -> Result<Run, Failure> {
+        self.prepare(name, |_, vm| vm.share(name, record).map_err(Problem::Fault))
+    }
+
+    /// Makes a run with a vector of these values as `data/<name>`.
+    pub(crate) fn prepare_all_frozen(&mut self, name: &str, records: &[&Frozen]) -> Result<Run, Failure> {
+        self.prepare(name, |_, vm| {
+            let items: Result<Vec<Value>, Fault> =
+                records.iter().map(|record| vm.share(name, record)).collect();
+            vm.heap_mut().new_vec(&items.map_err(Problem::Fault)?).map_err(Problem::Stop)
+        })
+    }
+
     /// Runs the program again without a record.
     ///
     /// ```
@@ -303,15 +361,21 @@ impl Evaluator {
         Ok(())
     }
 
-    fn prepare_serde<T: Serialize + ?Sized>(&mut self, name: &str, record: &T) -> Result<Run, Failure> {
-        self.prepare(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
+    pub(crate) fn prepare_serde<T: Serialize + ?Sized>(
+        &mut self,
+        name: &str,
+        record: &T,
+    ) -> Result<Run, Failure> {
+        self.prepare(name, |evaluator, vm| {
+            evaluator.feed.value(vm.heap_mut(), record).map_err(Problem::Serde)
+        })
     }
 
     /// Makes a run over a record, before its first step.
     fn prepare(
         &mut self,
         name: &str,
-        read: impl Fn(&mut Evaluator, &mut Heap) -> Result<Value, Problem>,
+        read: impl Fn(&mut Evaluator, &mut Vm) -> Result<Value, Problem>,
     ) -> Result<Run, Failure> {
         self.unread = false;
         if &*self.name != name {
@@ -323,7 +387,7 @@ impl Evaluator {
         self.unread = true;
         let value = loop {
             // Only the data being read is alive, so a full heap is cleared and grown.
-            let problem = match read(self, machine.vm.heap_mut()) {
+            let problem = match read(self, &mut machine.vm) {
                 Ok(value) => break value,
                 Err(problem) => problem,
             };
@@ -350,6 +414,9 @@ impl Evaluator {
             return Err(Failure::of(fault, None, self.program.clone()));
         }
         machine.vm.give(&self.name, value);
+        let attached = machine.vm.heap().attached_len();
+        self.shared += attached - self.attached;
+        self.attached = attached;
         self.unread = false;
         Ok(self.run_of(machine))
     }
@@ -413,8 +480,12 @@ impl Evaluator {
         }
     }
 
-    fn finish(&mut self, run: Run) -> Result<&Outcome, Failure> {
+    pub(crate) fn finish(&mut self, run: Run) -> Result<&Outcome, Failure> {
         Ok(self.outcome.insert(run.finish()?))
+    }
+
+    pub(crate) async fn finish_async(&mut self, run: Run) -> Result<&Outcome, Failure> {
+        Ok(self.outcome.insert(run.finish_async().await?))
     }
 
     /// Returns a machine at the start of the program: the last run's, or a new one.
@@ -424,7 +495,7 @@ impl Evaluator {
             before.or_else(|| self.outcome.take().map(|Outcome { vm, watch, .. }| Machine { vm, watch }));
         // Shared data in replies of tools would stay for ever, so a machine that has some is not reused.
         let before = before.filter(|machine| {
-            let is_fit = machine.vm.heap().attached_len() == self.attached;
+            let is_fit = machine.vm.heap().attached_len() == self.attached && self.shared <= MAX_SHARED;
             if !is_fit {
                 self.tally.add(&machine.vm);
             }
@@ -438,8 +509,9 @@ impl Evaluator {
             self.settled = 0;
             let watch = run.watch.clone();
             let mut vm = run.into_vm(&self.program)?;
+            define_used(&mut vm, &self.program, &self.definitions);
             vm.watch_fields(self.watching.fields.clone());
-            self.attached = vm.heap().attached_len();
+            (self.attached, self.shared) = (vm.heap().attached_len(), 0);
             return Ok(Machine { vm, watch });
         };
         let fail = |fault: Fault| Failure::of(fault, None, self.program.clone());
@@ -473,6 +545,8 @@ impl Drop for Evaluator {
 enum Problem {
     Json(JsonError),
     Serde(BridgeError),
+    Fault(Fault),
+    Stop(Stop),
 }
 
 impl Problem {
@@ -480,6 +554,8 @@ impl Problem {
         Ok(match self {
             Problem::Json(error) => error.into(),
             Problem::Serde(error) => error.into(),
+            Problem::Fault(fault) => return Err(fault),
+            Problem::Stop(stop) => stop,
         })
     }
 }

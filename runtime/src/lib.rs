@@ -24,6 +24,7 @@ mod drive;
 mod evaluator;
 mod explain;
 pub mod files;
+mod function;
 mod host;
 pub mod json;
 mod natives;
@@ -47,6 +48,7 @@ pub use call::{CallId, PendingCall};
 pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, panic_text, until_held};
 pub use evaluator::Evaluator;
+pub use function::{Arguments, Function};
 pub use host::{Grants, Runtime};
 pub use pool::{Pool, Reservation};
 pub use prelude::{

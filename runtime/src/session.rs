@@ -7,13 +7,14 @@ mod builder;
 
 pub use builder::SessionBuilder;
 
+use crate::function::Function;
 use crate::host::{Grants, Runtime};
 use crate::prelude::{Attach, FrozenRef, Prelude};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic, used_export};
-use ptc_vm::{Fault, Frozen, Remembered};
+use ptc_vm::{Fault, Frozen, Remembered, Vm};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -166,16 +167,7 @@ impl Session {
         let mut run = self.runtime.start_checked(&program, &self.grants, Some(&self.memory.defs))?;
         if let Some(vm) = &mut run.vm {
             vm.set_history(&self.memory.history);
-            // Functions of earlier turns need further definitions: repeat until all are there.
-            // A definition of the session never replaces an export that a prelude uses.
-            let own = |name: &&str| used_export(name).is_none();
-            let known = |name: &str| self.memory.defs.get_key_value(Some(name).filter(own)?);
-            while let Some((name, value)) = { vm.undefined().find_map(known) } {
-                vm.define(name, value);
-            }
-            if let Some(attached) = program.attached() {
-                attached.bind(vm);
-            }
+            define_used(vm, &program, &self.memory.defs);
             if self.grants.turn.is_some() {
                 // A function out of the journal may use definitions that this program does not name.
                 let (defs, attached) = (self.memory.defs.clone(), program.attached().cloned());
@@ -265,6 +257,22 @@ impl Session {
         self.memory.defs.keys().map(String::as_str)
     }
 
+    /// Returns a function of this session as it is now, to be called from Rust. `name` is that of a definition or of an
+    /// export.
+    ///
+    /// ```
+    /// let mut session = ptc_runtime::Runtime::with_core(ptc_preludes::core())?.session();
+    /// session.eval("(defn area [width height] (* width height))")?;
+    /// let mut area = session.function("area")?;
+    /// assert_eq!(area.call::<i64>(&(3, 4))?, 12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn function(&self, name: &str) -> Result<Function, Failure> {
+        let source = Function::source(name)?;
+        let definitions = Arc::new(self.memory.defs.clone());
+        Ok(Function::new(&self.runtime, &self.compile(&source)?, &self.grants, definitions))
+    }
+
     /// Returns the value of a definition.
     pub fn definition(&self, name: &str) -> Option<&Frozen> {
         self.memory.defs.get(name)
@@ -277,5 +285,19 @@ impl Session {
             .with_defs(self.defined())
             .with_done_tasks(self.grants.turn.iter().flat_map(|host| host.done_tasks()));
         self.runtime.compile_in(source, &scope)
+    }
+}
+
+/// Gives a machine the definitions that its program uses, and those that their functions use.
+pub(crate) fn define_used(vm: &mut Vm, program: &Program, definitions: &BTreeMap<String, Frozen>) {
+    // Functions of earlier programs need further definitions: repeat until all are there. A definition never replaces
+    // an export that a prelude uses.
+    let own = |name: &&str| used_export(name).is_none();
+    let known = |name: &str| definitions.get_key_value(Some(name).filter(own)?);
+    while let Some((name, value)) = { vm.undefined().find_map(known) } {
+        vm.define(name, value);
+    }
+    if let Some(attached) = program.attached() {
+        attached.bind(vm);
     }
 }

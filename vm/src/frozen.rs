@@ -135,6 +135,24 @@ impl Frozen {
         None
     }
 
+    /// Returns the items of a vector, each a value of its own in the same memory; None for anything else.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// let rows = Datum::new(vec![Node::Int(1), Node::Str("two".into()), Node::Vector(2)]).unwrap();
+    /// let rows = ptc_vm::Frozen::from_datum(&rows).unwrap().items().unwrap();
+    /// assert_eq!(rows[1].to_datum(100).unwrap(), Datum::scalar(Node::Str("two".into())));
+    /// ```
+    pub fn items(&self) -> Option<Vec<Frozen>> {
+        self.read(|heap, value| {
+            let Value::Vector(items) = value else { return None };
+            // The temporary heap has only this space and those it refers to.
+            let id = heap.known_as(&self.space)?;
+            let stored = |item| Frozen { space: self.space.clone(), root: heap.stored_in(id, item) };
+            Some(heap.vec_items(items).into_iter().map(stored).collect())
+        })
+    }
+
     /// Returns the bytes of memory it counts for.
     pub fn bytes(&self) -> usize {
         self.space.bytes()

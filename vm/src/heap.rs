@@ -527,6 +527,17 @@ impl Heap {
         Ref::new(space, r.at())
     }
 
+    /// Returns a value of this run as a cell of attached space `id` would hold it: [`Heap::rebase`] in reverse. The
+    /// value must be in that space or in one that it refers to.
+    pub(crate) fn stored_in(&self, id: u32, mut value: Value) -> Value {
+        if let Some(r) = value.reference_mut() {
+            let spaces = &self.attached[id as usize - 1].spaces;
+            let dep = spaces.iter().position(|space| *space == r.space()).map_or(0, |at| at as u32 + 1);
+            *r = Ref::new(if r.space() == id { 0 } else { dep }, r.at());
+        }
+        value
+    }
+
     /// Returns the object the `i`-th payload cell refers to. Faster than `field`, as a reference fits a register.
     #[inline]
     pub(crate) fn child(&self, r: Ref, i: usize) -> Option<Ref> {

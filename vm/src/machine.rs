@@ -165,6 +165,8 @@ pub struct Vm {
     pub(crate) tool_calls: u64,
     /// Bytes of granted data, and in a branch of everything received before it began. Lots of the heap come on top.
     pub(crate) granted_bytes: u64,
+    /// Those of them that were granted to one run only.
+    shared_bytes: u64,
     /// In a branch: peaks of the bytes it received.
     pub(crate) peaks: Peaks,
     pub(crate) strict_data: bool,
@@ -224,6 +226,7 @@ impl Vm {
             depth: 0,
             tool_calls: 0,
             granted_bytes: 0,
+            shared_bytes: 0,
             peaks: Peaks::default(),
             strict_data: true,
             stress: false,
@@ -330,19 +333,26 @@ impl Vm {
     pub fn grant(&mut self, name: &str, value: &Frozen) -> Result<(), Fault> {
         self.granted_bytes += value.bytes() as u64;
         if self.granted_bytes > self.limits.granted_bytes {
-            return Err(Fault::new(
-                Code::MemoryExceeded,
-                format!(
-                    "granted data is {} bytes, more than limits.granted_bytes = {}",
-                    self.granted_bytes, self.limits.granted_bytes
-                ),
-            ));
+            return Err(too_much_granted(self.granted_bytes, self.limits.granted_bytes));
         }
         let value = self.firewalled(Some(name), value);
         self.granted.push((name.into(), value.space().clone()));
         let value = self.thaw(&value);
         self.data.push((name.into(), value));
         Ok(())
+    }
+
+    /// Takes in data for this run only, without a copy. It counts as granted until the machine is prepared for the
+    /// next run.
+    pub fn share(&mut self, name: &str, value: &Frozen) -> Result<Value, Fault> {
+        let bytes = value.bytes() as u64;
+        let (wanted, limit) = (self.granted_bytes.saturating_add(bytes), self.limits.granted_bytes);
+        if wanted > limit {
+            return Err(too_much_granted(wanted, limit));
+        }
+        self.granted_bytes = wanted;
+        self.shared_bytes += bytes;
+        Ok(self.admit(Some(name), value))
     }
 
     /// Sets `*1`, `*2`, `*3`, newest first.
@@ -526,6 +536,7 @@ impl Vm {
     pub fn restart(&mut self) -> Result<(), Fault> {
         self.heap.empty();
         self.data.truncate(self.granted.len());
+        self.granted_bytes -= std::mem::take(&mut self.shared_bytes);
         self.begin_again(self.entry)
     }
 
@@ -755,6 +766,12 @@ impl Vm {
             .find(|frame| frame.module == self.entry && self.entry != 0)?;
         Some((&*self.modules.get(frame.module as usize)?.module, frame))
     }
+}
+
+/// Makes the fault of a run that was granted more data than allowed before it began.
+fn too_much_granted(bytes: u64, limit: u64) -> Fault {
+    let message = format!("granted data is {bytes} bytes, more than limits.granted_bytes = {limit}");
+    Fault::new(Code::MemoryExceeded, message)
 }
 
 /// Makes the fault of a run that received more data than allowed.
