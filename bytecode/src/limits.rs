@@ -78,11 +78,11 @@ limits! {
     fuel: Count = 200_000_000, max u64::MAX / 4;
     /// Live data of a program, all its parallel branches together; garbage does not count.
     memory_bytes: Bytes = 10_000_000, max 64 << 30;
-    /// The call stack.
+    /// Size of the call stack.
     stack_bytes: Bytes = 32_000_000, max 8 << 30;
-    /// What comes in: granted data of a run and tool results it still refers to, or definitions of a session; as data, not as text.
+    /// Data that comes in: granted data of a run and tool results it still refers to, or definitions of a session; as data, not as text.
     granted_bytes: Bytes = 64_000_000, max 64 << 30;
-    /// The clock: how long one run may take, tool calls not counted.
+    /// Time limit of one run, tool calls not counted.
     timeout_ms: Millis = 1_000, max 86_400_000;
     /// `recur` jumps of one loop activation; 0 means no such limit.
     loop_iterations: Count = 0, max u64::MAX / 4;

@@ -343,11 +343,11 @@ settings! {
     "http-instance-label" http_instance_label: Option<String> = text "";
     /// Throttles clients that send invalid tokens, by their address; valid tokens are always let in.
     "http-auth-rate-limit" http_auth_rate_limit: bool = switch "true";
-    /// Over so many milliseconds.
+    /// Time window in which invalid tokens are counted, in milliseconds.
     "http-auth-rate-limit-window-ms" http_auth_rate_limit_window_ms: u64 = count "60000";
-    /// After so many failures.
+    /// Number of invalid tokens in that window that blocks an address.
     "http-auth-rate-limit-max-failures" http_auth_rate_limit_max_failures: u64 = count "5";
-    /// For so many milliseconds.
+    /// Duration of the block, in milliseconds.
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 
