@@ -118,11 +118,12 @@ fn failures_have_a_reason_and_no_program() {
         ),
         (
             &["odd/die"],
-            "error: upstream_unavailable: upstream 'odd': its process has ended (exit status: 3), and said last: dying of ",
+            "error: upstream_unavailable: upstream 'odd': its process has ended (exit status: 3); its last \
+             line on stderr: dying of ",
         ),
         (
             &["odd/wait", r#"{"ms": 60000}"#, "--upstream-call-timeout-ms", "100"],
-            "error: timeout: upstream 'odd' gave no answer within ",
+            "error: timeout: upstream 'odd' did not answer within ",
         ),
         (
             &["fs/read_text_file", r#"{"path": "notes.md"}"#, "--max-upstream-response-bytes", "100B"],
@@ -165,20 +166,20 @@ fn the_configuration_is_found_and_checked() {
     let own = json!({"transport": "mcp_stdio", "command": env!("CARGO_BIN_EXE_ptc")});
     for (config, told) in [
         ("no/such.json".to_string(), "cannot read the upstreams file no/such.json: No such file"),
-        (file("checked/text.json", "upstreams:"), "the upstreams file is no JSON"),
+        (file("checked/text.json", "upstreams:"), "the upstreams file is not valid JSON"),
         (
             named("misspelt", json!({"fs": misspelt})),
-            "upstream 'fs': `comand` is no field here; did you mean `command`?",
+            "upstream 'fs': `comand` is not a known field here; did you mean `command`?",
         ),
         (
             named("stdio", json!({"fs": {"transport": "stdio"}})),
-            "upstream 'fs': `transport` 'stdio' is written 'mcp_stdio'",
+            "upstream 'fs': `transport` 'stdio' must be written 'mcp_stdio'",
         ),
         (
             named("unset", json!({"fs": unset})),
             "upstream 'fs': `env.KEY` needs the variable NOBODY_SETS_THIS, which is not set",
         ),
-        (named("own", json!({"me": own})), "is this program itself, which would call itself without end"),
+        (named("own", json!({"me": own})), "is this program, which would call itself forever"),
         (
             named("plain", json!({"web": {"transport": "mcp_http", "url": "http://example.org/"}})),
             "upstream 'web': `url` uses http:// without allow_insecure_http",
@@ -235,7 +236,7 @@ fn import_makes_a_configuration() {
     assert_eq!(ptc_with(&["upstream", "import", "-"], &text).out, ran.out);
     for (text, told) in [
         ("{}".to_string(), "mcpServers"),
-        ("{".to_string(), "is no JSON"),
+        ("{".to_string(), "is not valid JSON"),
         // The line that is wrong may hold what nobody should see.
         (format!("a = 1\ntoken = '{}", crate::TOKEN), "is neither JSON nor TOML: line 2: "),
     ] {
