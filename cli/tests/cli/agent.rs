@@ -316,7 +316,7 @@ fn a_mission_goes_on_from_a_checkpoint() {
     assert!(ran.code == 1 && ran.err.contains("all are used"), "{ran:?}");
     let ran = ptc(&["agent", "run", &path, "--replay", &whole, "--resume", &folder]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "42\n"), "{ran:?}");
-    assert_eq!(ran.err, "warning: not asked for in the cassette: 1 request\n");
+    assert_eq!(ran.err, "warning: not used from the cassette: 1 request\n");
     let ran = ptc(&[
         "agent",
         "run",

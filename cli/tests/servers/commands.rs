@@ -38,7 +38,7 @@ fn servers_and_tools_are_listed() {
 fn a_server_that_is_not_there_is_told() {
     let config = mixed("absent");
     let ran = upstream(&config, &["list"]);
-    assert!(ran.code == 1 && ran.out.contains("gone  mcp_stdio  not there  Files.\n"), "{ran:?}");
+    assert!(ran.code == 1 && ran.out.contains("gone  mcp_stdio  unavailable  Files.\n"), "{ran:?}");
     assert!(ran.out.contains("fs  mcp_stdio  2 tools"), "the others are listed: {ran:?}");
     let told = "upstream_unavailable: upstream 'gone' could not be started: its process has ended";
     assert!(ran.err.starts_with("error: upstream 'gone' cannot be used: "), "{ran:?}");
@@ -135,7 +135,7 @@ fn failures_have_a_reason_and_no_program() {
         assert!(!ran.err.contains("data/args"), "{ran:?}");
     }
     for (args, told) in [
-        (&["fs"][..], "error: `fs` is no tool; write SERVER/TOOL\n"),
+        (&["fs"][..], "error: `fs` is not a tool; write SERVER/TOOL\n"),
         (
             &["fs/read_text_file", "[1]"],
             "error: the arguments must be a JSON object, such as '{\"path\": \"a\"}'\n",
@@ -156,8 +156,8 @@ fn the_configuration_is_found_and_checked() {
     let ran = ptc(&["upstream", "list"]);
     assert_eq!(
         ran.expect(2, "").err,
-        "error: there is no file with upstream servers\n \
-         hint: --upstreams-config FILE, or ~/.config/ptc_runner_mcp/upstreams.json\n"
+        "error: no configuration of upstream servers was found\n hint: name one with --upstreams-config \
+         FILE, or write ~/.config/ptc_runner_mcp/upstreams.json\n"
     );
     let named = |name: &str, upstreams| config(&format!("checked/{name}"), upstreams);
     let (mut misspelt, mut unset) = (entry("--server"), entry("--server"));
