@@ -228,7 +228,8 @@ impl ToolCall {
     pub fn read(id: Option<&str>, name: impl Into<String>, text: &str) -> ToolCall {
         let args = match text.trim() {
             "" => Ok(Value::Null),
-            text => serde_json::from_str(text).map_err(|error| format!("the arguments are no JSON: {error}")),
+            text => serde_json::from_str(text)
+                .map_err(|error| format!("the arguments are not valid JSON: {error}")),
         };
         ToolCall::of(id, name, args)
     }

@@ -121,7 +121,7 @@ impl Scripted {
         script.asked.push(request.clone());
         let n = script.asked.len();
         let reply = script.replies.pop_front().ok_or_else(|| {
-            LlmError::from(format!("the script has {} replies, and this is request {n}", script.given))
+            LlmError::from(format!("the script has {} replies, but this is request {n}", script.given))
         })?;
         script.given += 1;
         Ok(reply)

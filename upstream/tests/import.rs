@@ -43,9 +43,14 @@ fn claude_cursor_and_windsurf() {
         json!({"source": "env", "var": "REMOTE_TOKEN"})
     );
     assert_eq!(upstreams.as_object().unwrap().len(), 3);
-    for wanted in
-        ["set API_KEY", "`my-server-` here", "`off` is disabled", "set REMOTE_TOKEN", "older SSE", "neither"]
-    {
+    for wanted in [
+        "set API_KEY",
+        "was renamed to `my-server-`",
+        "`off` is disabled",
+        "set REMOTE_TOKEN",
+        "older SSE",
+        "neither",
+    ] {
         told(&imported, wanted);
     }
 }

@@ -60,7 +60,7 @@ impl Tracer {
         let Some(kind) = Kind::from_name(name) else {
             let names = Kind::ALL.iter().flat_map(|kind| std::iter::once(kind.name()).chain(kind.alias()));
             let near = match ptc_bytecode::nearest(name, names) {
-                Some(near) => format!("; `{near}` is near"),
+                Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
             };
             return Err(format!("there is no event `{name}`{near}"));

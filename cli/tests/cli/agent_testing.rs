@@ -215,7 +215,7 @@ fn files_that_are_no_cases_are_told() {
             "[[cases]]\nname = \"a\"\nexpect = 1\n[[cases]]\nname = \"a\"\nexpect = 1\n",
             "two cases called `a`",
         ),
-        ("[[cases]\n", "is no TOML"),
+        ("[[cases]\n", "is not valid TOML"),
         ("[[cases]]\nname = \"a\"\ncheck_file = \"no-such.clj\"\n", "no-such.clj"),
     ] {
         let ran = tested("wrong", &[], cases, &[]);

@@ -172,7 +172,7 @@ async fn one_that_tells_its_credential() {
     let client = server(&["--stderr", &format!("token={CANARY}")]);
     works(&client).await;
     let fault = fault(&client, "die", json!({})).await;
-    assert_fault(&fault, Reason::UpstreamUnavailable, "and said last: token=[REDACTED]");
+    assert_fault(&fault, Reason::UpstreamUnavailable, "its last line on stderr: token=[REDACTED]");
     assert!(!logged(CANARY));
 }
 
