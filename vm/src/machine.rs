@@ -759,8 +759,10 @@ impl Vm {
 
 /// Makes the fault of a run that received more data than allowed.
 pub(crate) fn too_much_taken_in(what: &str) -> Fault {
-    Fault::new(Code::MemoryExceeded, what)
-        .hint("ask for less, and keep only what you need of each answer: answers that nothing refers to count no more")
+    Fault::new(Code::MemoryExceeded, what).hint(
+        "ask for less, and keep only what you need of each answer: answers that nothing refers to no longer \
+         count",
+    )
 }
 
 /// Checks that this many tool calls are within the limit.

@@ -145,7 +145,10 @@ fn an_answer_without_a_json_form_is_an_error_that_says_where() {
     let answers = answers(&model.requests()[1].messages);
     assert_eq!(answers[0].1["reason"], "tool_error");
     let message = answers[0].1["message"].as_str().unwrap();
-    assert!(message.contains("rows[0].ts") && message.contains("a number that JSON has not"), "{message}");
+    assert!(
+        message.contains("rows[0].ts") && message.contains("a number that JSON does not have"),
+        "{message}"
+    );
 }
 
 #[test]
