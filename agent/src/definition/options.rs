@@ -258,38 +258,38 @@ options! {
     [code] runtime_preludes: Vec<ptc_runtime::Prelude> = Vec::new();
     /// Store for the preludes named in `preludes`.
     [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
-    /// Libraries for programs. In a file: `crm.ptcp`, `crm.ptcp@artifact:HASH` for only that build, `billing.clj`, from its
-    /// folder on, or `ptc:paged`; agents below have the same ones unless they name their own. In code: stored ones, as `name` or `name@7`; versions are fixed when the
-    /// agent is built.
+    /// Libraries for programs. In a file: `crm.ptcp`, `crm.ptcp@artifact:HASH` to pin one build, `billing.clj`,
+    /// relative to the folder of the file, or `ptc:paged`; agents below have the same ones unless they name their own.
+    /// In code: stored ones, as `name` or `name@7`; versions are fixed when the agent is built.
     [data] preludes: Vec<String> = Vec::new();
-    /// Libraries as sources and files, made ready when the agent is built: each behind those that it uses.
+    /// Libraries as sources and files, loaded when the agent is built, in the order of their dependencies.
     [code] prelude_inputs: Vec<ptc_runtime::PreludeInput> = Vec::new();
-    /// Whether it has the libraries that the file of the agent above names, as far as its own tools allow for, when it
-    /// names none itself.
+    /// Whether an agent without libraries of its own has those of the agent above, as far as its tools allow.
     [data] inherit_preludes: bool = true;
-    /// Who may call what libraries export: a model that calls tools itself (`native`), programs (`ptc_lisp`), or `both`. Unset,
-    /// `native` in text and `ptc_lisp` wherever there are programs, which always may.
+    /// Callers of the functions of libraries: a model that calls tools itself (`native`), programs (`ptc_lisp`), or
+    /// `both`; default: `native` for agents that answer in text, and `ptc_lisp` wherever there are programs, which may
+    /// always call them.
     [maybe] expose_preludes: Option<Expose> = None;
     /// Public keys that libraries must be signed with, or files of such keys; unset, no signature is needed.
     [by read_trusted] trusted: Option<ptc_runtime::TrustedKeys> = None;
-    /// What programs see of libraries: `hide` and `discoverable` list exports, `hide_writes` leaves out all that may write,
-    /// `deny_dynamic` refuses libraries that may call any operation.
+    /// Parts of libraries that programs see: `hide` and `discoverable` list exports, `hide_writes` hides all that may
+    /// write, `deny_dynamic` refuses libraries that may call any operation.
     [by read_policy] policy: ptc_runtime::Policy = ptc_runtime::Policy::default();
-    /// What becomes of several programs in one reply.
+    /// Handling of several programs in one reply.
     [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;
-    /// What values become in the mission of a program agent.
+    /// Form of values in the mission of a program agent.
     [data] template_style: TemplateStyle = TemplateStyle::Value;
-    /// What becomes of placeholders without a value.
+    /// Handling of placeholders without a value.
     [data] on_missing_template: OnMissing = OnMissing::Error;
-    /// Where tools and data are described.
+    /// Place where tools and data are described.
     [data] context_placement: ContextPlacement = ContextPlacement::System;
-    /// What a mission without turns left gives.
+    /// Result of a mission that runs out of turns.
     [data] on_exhausted: OnExhausted = OnExhausted::Fail;
-    /// Failed turns in a row after which the mission ends.
+    /// Maximum failed turns in a row, after which the mission ends.
     [maybe] max_consecutive_failures: Option<u32> = None;
-    /// Dollars after which the mission ends. Needs a model whose prices are known, or `token_limit`.
+    /// Maximum cost in US dollars, after which the mission ends. Needs a model with known prices, or `token_limit`.
     [maybe] max_cost_usd: Option<f64> = None;
-    /// Tokens after which the mission ends, those of all agents below included.
+    /// Maximum tokens of the mission and all agents below, after which the mission ends.
     [maybe] token_limit: Option<u64> = None;
     /// Whether traces show firewalled values.
     [data] trace_firewalled: bool = false;
