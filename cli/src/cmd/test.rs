@@ -147,7 +147,7 @@ fn bench(
     if let Some(export) = exports().find(reports) {
         let message = format!("`{}` calls a tool that only tests may call", export.reference());
         return Err(Problem::new(Code::PreludeAttachFailed, message)
-            .hint("the file may be forged: build it from its source, and test that"));
+            .hint("its file was forged: build it from its source, and test that"));
     }
     let mut tools: BTreeSet<String> = exports().flat_map(|export| export.tool_refs.iter().cloned()).collect();
     let stubs = suite.read.tests.iter().flat_map(|test| &test.stubs).chain(&suite.read.stubs);
