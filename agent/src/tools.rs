@@ -379,7 +379,7 @@ impl Tool {
         let wrong = |message: String| Err(BuildError::new(Reason::InvalidTool, message));
         if self.description.as_ref().is_some_and(|text| text.trim().is_empty()) {
             return wrong(format!(
-                "the description of the tool `{name}` is empty; leave it out, or say what it does"
+                "the description of the tool `{name}` is empty; leave it out, or describe the tool"
             ));
         }
         if self.timeout == Some(0) {
@@ -398,7 +398,7 @@ impl Tool {
         }
         if self.visibility == Visibility::Private && self.expose.is_some() {
             return wrong(format!(
-                "the tool `{name}` is private, so `expose` says nothing; leave one of them out"
+                "the tool `{name}` is private, so `expose` has no effect; leave one of them out"
             ));
         }
         match &self.kind {

@@ -78,7 +78,7 @@ limits! {
     fuel: Count = 200_000_000, max u64::MAX / 4;
     /// Live data of a program, all its parallel branches together; garbage does not count.
     memory_bytes: Bytes = 10_000_000, max 64 << 30;
-    /// The call stack.
+    /// Size of the call stack.
     stack_bytes: Bytes = 32_000_000, max 8 << 30;
     /// Incoming data: granted data of a run and tool results it still refers to, or definitions of a session; measured as data, not as text.
     granted_bytes: Bytes = 64_000_000, max 64 << 30;

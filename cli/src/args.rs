@@ -98,14 +98,14 @@ pub struct DocArgs {
     pub json: bool,
 }
 
-/// Searches forms and functions by words of their names and descriptions.
+/// Searches the names and descriptions of forms and functions.
 #[derive(ClapArgs, Debug)]
 pub struct AproposArgs {
-    /// What to look for.
+    /// Words to search for.
     #[arg(value_name = "WORD", required = true)]
     pub words: Vec<String>,
 
-    /// How many to show at most.
+    /// Maximum number of results.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
 
@@ -117,11 +117,11 @@ pub struct AproposArgs {
 /// Runs a program given as text: as an argument, with -e, or on standard input.
 #[derive(ClapArgs, Debug)]
 pub struct EvalArgs {
-    /// The program. Without it, standard input is the program.
+    /// The program; default: standard input.
     #[arg(value_name = "EXPR", allow_negative_numbers = true, conflicts_with = "expr")]
     pub program: Option<String>,
 
-    /// The program, also if it begins with a hyphen.
+    /// The program; may begin with a hyphen.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
 
@@ -159,36 +159,36 @@ pub struct RunArgs {
 
 /// Reads programs one after the other, runs them in one session and shows their values.
 ///
-/// On a terminal there is a prompt with editing, completion and history. Other input is read the same
-/// way, and the answers are plain; an input that failed makes the exit code 1. Definitions stay from
+/// On a terminal there is a prompt with editing, completion and history. Input from a file or pipe is read
+/// the same way, with plain output, and the exit code is 1 if any of it failed. Definitions carry over from
 /// one input to the next, *1 *2 *3 are the last values, and :help lists the commands.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 all went well, 1 an input failed, 2 a usage or file error. An interactive session ends with 0."
 )]
 pub struct ReplArgs {
-    /// Runs a program in the session and ends; `-` is standard input.
+    /// Runs a program in the session and exits; `-` is standard input.
     #[arg(value_name = "SCRIPT", conflicts_with = "exprs")]
     pub script: Option<PathBuf>,
 
-    /// Runs a program given as text and ends. May be repeated; the first that fails is the last.
+    /// Runs a program given as text and exits. Repeatable; stops at the first failure.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
     pub exprs: Vec<String>,
 
-    /// Runs a program first, for its definitions. May be repeated.
+    /// Runs a program first, for its definitions. Repeatable.
     #[arg(short = 'l', long = "load", value_name = "FILE")]
     pub loads: Vec<PathBuf>,
 
-    /// Prints what an agent's prompt would say of the preludes first.
+    /// First prints what an agent's prompt says about the preludes.
     #[arg(long)]
     pub show_prompt_inventory: bool,
 
-    /// Goes on with a prompt after -e or SCRIPT.
+    /// Continues with a prompt after -e or SCRIPT.
     #[arg(short = 'i', long)]
     pub interactive: bool,
 
-    /// Where the history is kept, instead of the folder of the system for such files. $PTC_HISTORY says
-    /// the same; `off` there keeps none.
+    /// History file; default: $PTC_HISTORY, or a file in the system's folder for such data.
+    /// PTC_HISTORY=off keeps no history.
     #[arg(long, value_name = "FILE", conflicts_with = "no_history")]
     pub history: Option<PathBuf>,
 
@@ -196,39 +196,39 @@ pub struct ReplArgs {
     #[arg(long)]
     pub no_history: bool,
 
-    /// The keys of the editor.
+    /// Key bindings of the editor.
     #[arg(long, value_enum, value_name = "KEYS", default_value_t)]
     pub keys: Keys,
 
-    /// Shows input that comes from a file or pipe behind a prompt, as a terminal would.
+    /// Echoes input from a file or pipe after a prompt, as a terminal would.
     #[arg(long, conflicts_with = "json")]
     pub echo: bool,
 
-    /// Runs programs through the tools of the MCP server, in this process: answers are what a client would see. Flags of
-    /// the server stand behind `--`.
+    /// Runs programs through the tools of the MCP server, in this process, and shows the replies a
+    /// client would see. Flags for the server go after `--`.
     #[arg(long, conflicts_with = "json")]
     pub mcp: bool,
 
-    /// With --mcp: programs run in a session. So it is unless --stateless is given.
+    /// With --mcp: runs programs in one session; the default.
     #[arg(long, requires = "mcp", conflicts_with = "stateless")]
     pub session: bool,
 
-    /// With --mcp: programs know nothing of each other.
+    /// With --mcp: runs each program on its own, without a session.
     #[arg(long, requires = "mcp")]
     pub stateless: bool,
 
-    /// With --mcp: how much of an answer is shown.
+    /// With --mcp: how much of a reply to show.
     #[arg(long, value_enum, value_name = "DISPLAY", requires = "mcp", default_value = "text")]
     pub display: Display,
 
-    /// Flags of the server: -- --response-profile debug --upstreams-config servers.json
+    /// Flags for the server, after `--`: -- --response-profile debug --upstreams-config servers.json
     #[arg(last = true, value_name = "FLAGS", requires = "mcp")]
     pub server: Vec<String>,
 
     #[command(flatten)]
     pub model: ModelArgs,
 
-    /// Replies of the model that `/subagent` asks come from this cassette.
+    /// Uses recorded replies from this cassette for `/subagent` instead of a model.
     #[arg(long, value_name = "CASSETTE", conflicts_with = "llm")]
     pub replay: Option<PathBuf>,
 
@@ -259,14 +259,14 @@ pub enum Keys {
     /// Ctrl-A, Alt-F and so on.
     #[default]
     Emacs,
-    /// Two modes.
+    /// Insert mode and normal mode.
     Vi,
 }
 
 /// Runs a program over many records: one JSON text per line in, one result per line out.
 ///
-/// Each record is data/row in a run of its own, with limits of its own. Results keep the order of the
-/// records. A record that fails gives {"line","error"} on standard error, and the rest goes on.
+/// Each record is data/row in a separate run with its own limits. Results keep the order of the
+/// records. A record that fails is reported as {"line","error"} on standard error, and the others still run.
 /// --rules runs many programs over each record, --reduce folds all records into one value.
 #[derive(ClapArgs, Debug)]
 #[command(
@@ -277,8 +277,7 @@ pub struct BatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub program: Option<PathBuf>,
 
-    /// The records, as JSONL (or Parquet, in a build that has it). Without it, or with `-`, standard
-    /// input.
+    /// The records, as JSONL (or Parquet, in a build that has it); default, and `-`: standard input.
     #[arg(value_name = "INPUT")]
     pub input: Option<PathBuf>,
 
@@ -286,33 +285,33 @@ pub struct BatchArgs {
     #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
 
-    /// Programs to run over each record: files, and folders of .clj files. A result is one object, with
-    /// the value of each program under the name of its file.
+    /// Programs to run over each record: files, and folders of .clj files. Each result is one object with the
+    /// value of each program under the name of its file.
     #[arg(long, value_name = "PATH", num_args = 1, conflicts_with_all = ["expr", "reduce"])]
     pub rules: Vec<PathBuf>,
 
     /// Folds all records into one value: the program defines init, (step value record),
-    /// (combine value value) and perhaps (finish value).
+    /// (combine value value) and optionally (finish value).
     #[arg(long, conflicts_with_all = ["fields", "unordered"])]
     pub reduce: bool,
 
-    /// Gives the members of a record as data/<member> too.
+    /// Also gives the members of each record as data/<member>.
     #[arg(long)]
     pub fields: bool,
 
-    /// Where results go instead of standard output.
+    /// Writes results to this file instead of standard output.
     #[arg(short = 'o', long = "output-file", value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Where failures go instead of standard error.
+    /// Writes failures to this file instead of standard error.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
 
-    /// How many records run at the same time; all cores without it.
+    /// Number of records to run in parallel; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// Gives results as they come, not in the order of the records.
+    /// Writes results as they finish, not in the order of the records.
     #[arg(long)]
     pub unordered: bool,
 
@@ -324,15 +323,15 @@ pub struct BatchArgs {
     #[arg(long, value_name = "N")]
     pub take: Option<u64>,
 
-    /// A longer line is a record that fails.
+    /// Maximum length of a line; a longer one counts as a record that fails.
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
     pub max_line: u64,
 
-    /// Shows progress on a terminal, also where results go to the same terminal.
+    /// Shows progress even if results go to the same terminal.
     #[arg(long)]
     pub progress: bool,
 
-    /// Leaves out progress and the summary.
+    /// Hides progress and the summary.
     #[arg(long)]
     pub quiet: bool,
 
@@ -369,7 +368,7 @@ pub struct FmtArgs {
     #[arg(value_name = "FILE|DIR", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Lists the files that are not formatted, and changes none.
+    /// Lists the files that are not formatted, without changing them.
     #[arg(long)]
     pub check: bool,
 
@@ -384,7 +383,7 @@ pub struct DisasmArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Turns every optimisation of the compiler off.
+    /// Turns off all optimisations of the compiler.
     #[arg(long)]
     pub no_optimize: bool,
 
@@ -394,31 +393,31 @@ pub struct DisasmArgs {
 
 /// Compiles preludes to `.ptcp` files, one for each source.
 ///
-/// A file that holds just what was compiled is left as it is.
+/// Files that are up to date are left alone.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 built, 1 a source does not compile, 2 a usage error, 3 a file cannot be read or written, 4 --check found differences."
 )]
 pub struct BuildArgs {
-    /// The sources, or folders of them: every file there that ends in `.clj`, but for tests (`_test.clj`).
+    /// Source files, or folders: all `.clj` files in them except tests (`_test.clj`).
     #[arg(value_name = "SOURCE|DIR", required = true)]
     pub sources: Vec<PathBuf>,
 
-    /// The folder the files go to.
+    /// The output folder.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Uses a prelude that is not built here: sources may require its namespaces. Those that come with ptc are there
-    /// anyway. Repeatable.
+    /// Lets the sources require the namespaces of another prelude, which is not built here. Those that
+    /// come with ptc are always available. Repeatable.
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 
-    /// Makes one file of all sources, in this order, called NAME.ptcp.
+    /// Combines all sources, in this order, into one file, NAME.ptcp.
     #[arg(long, value_name = "NAME")]
     pub bundle: Option<String>,
 
-    /// Builds in memory and compares with the files that are there; writes nothing. Where a folder is built, a file
-    /// that none of its sources makes is a difference too.
+    /// Builds in memory and compares with the existing files; writes nothing. When a folder is built, a
+    /// file that none of its sources makes is a difference, too.
     #[arg(long, conflicts_with = "sign")]
     pub check: bool,
 
@@ -430,7 +429,7 @@ pub struct BuildArgs {
     #[arg(long)]
     pub no_source: bool,
 
-    /// Tells in the files where instructions come from.
+    /// Adds the source positions of instructions to the files.
     #[arg(long)]
     pub debug_info: bool,
 
@@ -442,7 +441,7 @@ pub struct BuildArgs {
     #[arg(long)]
     pub warn_dynamic: bool,
 
-    /// Writes every file, also those that are up to date.
+    /// Writes all files, even those that are up to date.
     #[arg(long)]
     pub force: bool,
 
@@ -471,7 +470,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "TEXT")]
     pub filter: Vec<String>,
 
-    /// Answers a tool always like this, unless a test stubs it. Repeatable.
+    /// Gives a tool a fixed answer, unless a test stubs it. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
@@ -491,7 +490,7 @@ pub struct TestArgs {
     pub limits: LimitArgs,
 }
 
-/// Shows what is in `.ptcp` files, without running any of it.
+/// Shows what is in `.ptcp` files, without running them.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
 pub struct InspectArgs {
@@ -507,11 +506,11 @@ pub struct InspectArgs {
     #[arg(long, value_name = "NS/NAME", num_args = 0..=1, default_missing_value = "")]
     pub disasm: Option<String>,
 
-    /// Shows the definition of an export or helper, as the file has it.
+    /// Shows the definition of an export or helper, as stored in the file.
     #[arg(long, value_name = "NS/NAME")]
     pub source: Option<String>,
 
-    /// Shows the part of a prompt the prelude makes.
+    /// Shows what the prelude adds to a prompt.
     #[arg(long)]
     pub inventory: bool,
 }
@@ -524,23 +523,23 @@ pub struct VerifyArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Compiles the source anew and compares every byte: the one inside, or this one.
+    /// Compiles the source in the file, or this one, and compares every byte.
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, default_missing_value = "")]
     pub rebuild: Option<String>,
 
-    /// Checks what it needs against a configuration of upstream servers.
+    /// Checks the file's requirements against a configuration of upstream servers.
     #[arg(long, value_name = "UPSTREAMS.JSON")]
     pub against: Option<PathBuf>,
 
-    /// Compiles and checks it beside this prelude, which it uses; the files are beside each other anyway. Repeatable.
+    /// Adds a prelude that the files use. They can always use each other. Repeatable.
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 
-    /// The tools a run would be granted.
+    /// Tools that a run would be granted.
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "against")]
     pub tools: Vec<String>,
 
-    /// Refuses a file without a signature, FILE.sig, of a trusted key.
+    /// Refuses files without a signature (FILE.sig) by a trusted key.
     #[arg(long, requires = "trusted")]
     pub require_signed: bool,
 
@@ -553,7 +552,7 @@ pub struct VerifyArgs {
     pub json: bool,
 }
 
-/// Makes keys that sign preludes, and signs with them.
+/// Creates keys for signing preludes, and signs with them.
 #[derive(ClapArgs, Debug)]
 pub struct KeyArgs {
     #[command(subcommand)]
@@ -569,10 +568,10 @@ pub enum KeyCommand {
 
 /// Writes a new key to a file that only you can read, and shows its public key.
 ///
-/// The public key is for `--trusted`, where preludes run. Keep the file in a secret store.
+/// Pass the public key to `--trusted` where preludes run. Keep the file in a secret store.
 #[derive(ClapArgs, Debug)]
 pub struct KeyNewArgs {
-    /// The file, which must not be there yet.
+    /// The file to create; it must not exist yet.
     #[arg(value_name = "KEY")]
     pub key: PathBuf,
 }
@@ -580,17 +579,17 @@ pub struct KeyNewArgs {
 /// Shows the public key of a key.
 #[derive(ClapArgs, Debug)]
 pub struct KeyPublicArgs {
-    /// The file of the key.
+    /// The key file.
     #[arg(value_name = "KEY")]
     pub key: PathBuf,
 }
 
-/// Signs `.ptcp` files that the sources inside them give, byte for byte.
+/// Signs `.ptcp` files, if the source in each compiles to exactly that file.
 ///
-/// `ptc build --sign` does it while it builds, also for files without their sources.
+/// `ptc build --sign` signs while it builds, even files without their sources.
 #[derive(ClapArgs, Debug)]
 pub struct KeySignArgs {
-    /// The file of the key.
+    /// The key file.
     #[arg(value_name = "KEY")]
     pub key: PathBuf,
 
@@ -598,12 +597,12 @@ pub struct KeySignArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Compiles them beside this prelude, which they use; they are beside each other anyway. Repeatable.
+    /// Adds a prelude that the files use. They can always use each other. Repeatable.
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 }
 
-/// Keeps preludes in versions, in a folder that many processes may share.
+/// Manages versions of preludes, in a folder that many processes can share.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 done, 1 refused (a source that does not compile, a stale base, no such version), 2 a usage or file error, 5 a damaged store."
@@ -616,26 +615,26 @@ pub struct StoreArgs {
 /// What is done with a store.
 #[derive(Subcommand, Debug)]
 pub enum StoreCommand {
-    /// Lists the preludes at their current versions.
+    /// Lists the preludes and their current versions.
     List {
         #[command(flatten)]
         at: StoreAt,
     },
-    /// Lists the versions of a prelude that are kept.
+    /// Lists the stored versions of a prelude.
     History {
         #[command(flatten)]
         at: StoreAt,
-        /// The prelude.
+        /// Name of the prelude.
         id: String,
     },
-    /// Shows the source of a version; with --json, all that is known of it.
+    /// Shows the source of a version; with --json, everything known about it.
     Read {
         #[command(flatten)]
         at: StoreAt,
-        /// `shop` for the current version, `shop@2` for that one.
+        /// `shop` for the current version, `shop@2` for version 2.
         #[arg(value_name = "REF")]
         reference: String,
-        /// Shows it only if this is its checksum.
+        /// Fails unless the version has this checksum.
         #[arg(long)]
         checksum: Option<String>,
     },
@@ -643,32 +642,32 @@ pub enum StoreCommand {
     Write {
         #[command(flatten)]
         at: StoreAt,
-        /// The sources: files, and folders of .clj files. Each declares one namespace. If one is wrong,
+        /// The sources: files, and folders of .clj files. Each declares one namespace. If one is invalid,
         /// none is stored.
         #[arg(value_name = "SOURCE", required = true)]
         sources: Vec<PathBuf>,
-        /// Why.
+        /// Reason for the change, stored with the version.
         #[arg(long)]
         reason: Option<String>,
-        /// Stores it only if this is still the checksum of the current version.
+        /// Fails unless the current version still has this checksum.
         #[arg(long, value_name = "CHECKSUM")]
         parent: Option<String>,
     },
-    /// Makes a version the current one, and keeps it.
+    /// Makes a version the current one, and protects it from being dropped.
     SetDefault {
         #[command(flatten)]
         at: StoreAt,
-        /// Such as `shop@2`.
+        /// The version, such as `shop@2`.
         #[arg(value_name = "REF")]
         reference: String,
-        /// Selects it only if this is its checksum.
+        /// Fails unless the version has this checksum.
         #[arg(long)]
         checksum: Option<String>,
-        /// Why.
+        /// Reason for the change, stored with the version.
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Reads every version and compiles it: whether the store is whole.
+    /// Reads and compiles every version, to check that the store is intact.
     Check {
         #[command(flatten)]
         at: StoreAt,
@@ -687,10 +686,10 @@ pub struct StoreAt {
     pub json: bool,
 }
 
-/// Shows what agents did, from the traces they left.
+/// Shows what agents did, from their traces.
 ///
-/// A trace is a file of JSON lines. The files of the agents below lie beside it and are read with it; a folder
-/// is all traces in it. Lines that are broken are left out and told on standard error.
+/// A trace is a file of JSON lines. Files of the agents below are next to it and are read with it; a
+/// folder stands for all traces in it. Broken lines are skipped and reported on standard error.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 shown, 2 a usage or file error.")]
 pub struct TraceArgs {
@@ -701,25 +700,25 @@ pub struct TraceArgs {
 /// How a trace is shown.
 #[derive(Subcommand, Debug)]
 pub enum TraceCommand {
-    /// Prints what happened inside of what, with times and tokens.
+    /// Prints the call tree with times and token counts.
     Show {
         #[command(flatten)]
         at: TraceAt,
         /// Prints the programs too.
         #[arg(long)]
         programs: bool,
-        /// Lists what took longest instead.
+        /// Lists the N steps that took longest instead.
         #[arg(long, value_name = "N", conflicts_with = "programs", value_parser = clap::value_parser!(u16).range(1..=1000))]
         slowest: Option<u16>,
         /// Prints one JSON object.
         #[arg(long)]
         json: bool,
     },
-    /// Writes one HTML page with a timeline, programs, tool calls and messages. It needs nothing else.
+    /// Writes one self-contained HTML page with a timeline, programs, tool calls and messages.
     View {
         #[command(flatten)]
         at: TraceAt,
-        /// Where to; `-` is standard output. Without it, beside the trace, as FILE.html.
+        /// Output file; `-` is standard output. Default: FILE.html next to the trace.
         #[arg(short = 'o', long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -741,12 +740,12 @@ pub struct TraceAt {
 /// What programs may reach besides their data.
 #[derive(ClapArgs, Debug)]
 pub struct WriteArgs {
-    /// Lets the program read and write the store in this folder, with (prelude/write …) and its like.
+    /// Lets the program read and write the store in this folder, with (prelude/write …) and similar functions.
     #[arg(long, value_name = "DIR")]
     pub prelude_write: Option<PathBuf>,
 
-    /// Lets the program read the turns that are recorded in this trace, or in all traces of a folder, with
-    /// (log/turns) and its like.
+    /// Lets the program read the turns recorded in this trace, or in all traces of a folder, with
+    /// (log/turns) and similar functions.
     #[arg(long, value_name = "TRACE")]
     pub log_prelude: Option<PathBuf>,
 }
@@ -757,11 +756,11 @@ pub struct Settings {
     #[command(flatten)]
     pub attach: AttachArgs,
 
-    /// Grants data as data/NAME, from a file or as JSON text. May be repeated.
+    /// Grants data as data/NAME, from a file or as JSON text. Repeatable.
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub data: Vec<Data>,
 
-    /// Grants tool/NAME, which always gives this answer: JSON text, or a file of it. Repeatable.
+    /// Grants tool/NAME with a fixed answer, as JSON text or from a file. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
@@ -773,11 +772,11 @@ pub struct Settings {
     #[arg(long)]
     pub lenient_data: bool,
 
-    /// Changes nothing: missing data is an error by default. For scripts from the time when it was nil.
+    /// Has no effect: missing data is an error by default. Kept for old scripts.
     #[arg(long, hide_short_help = true, conflicts_with = "lenient_data")]
     pub strict_data: bool,
 
-    /// Turns every optimisation of the compiler off; results and fuel stay the same.
+    /// Turns off all optimisations of the compiler; results and fuel stay the same.
     #[arg(long, hide_short_help = true)]
     pub no_optimize: bool,
 

@@ -27,7 +27,7 @@ impl Data {
         let usage = "expected NAME=@FILE or NAME=JSON, such as orders=@orders.json or limit=10";
         let (name, value) = text.split_once('=').ok_or(usage)?;
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "()[]{}\"';,/".contains(c)) {
-            return Err(format!("`{name}` is no name that programs could write; {usage}"));
+            return Err(format!("`{name}` is not a name that programs can write; {usage}"));
         }
         let source = match value.strip_prefix('@') {
             Some("") => return Err(format!("a file name is missing; {usage}")),
@@ -84,7 +84,7 @@ pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
     if file == Path::new("-") {
         waiting_for("data");
     }
-    read_most(file, MAX_FILE, "which is the most that is read at once")
+    read_most(file, MAX_FILE, "the most that can be read at once")
 }
 
 /// Reads a line as `read_until` does, of at most as many bytes as a program may have. The error is for a longer one.

@@ -63,7 +63,7 @@ impl Args for LimitArgs {
             Arg::new("limit")
                 .long("limit")
                 .value_name("NAME=VALUE")
-                .help("Sets any limit by the name errors use")
+                .help("Sets a limit by its name in error messages")
                 .help_heading("Limits")
                 .action(ArgAction::Append)
                 .value_parser(parse_pair),

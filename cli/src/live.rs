@@ -85,7 +85,7 @@ impl Live {
         }
         let Some(text) = event.data.get("text").and_then(Value::as_str) else {
             *self.reply() = Reply::default();
-            self.say(0, &paint::aside("  (the reply begins anew)", self.colour));
+            self.say(0, &paint::aside("  (the reply starts over)", self.colour));
             return;
         };
         let mut reply = self.reply();

@@ -21,7 +21,7 @@ pub fn parse(text: &str, unit: Unit) -> Result<u64, String> {
         return Err(format!("expected {}", examples(unit)));
     }
     let scale = scale(unit, suffix.trim())
-        .ok_or_else(|| format!("`{}` is no unit here; expected {}", suffix.trim(), examples(unit)))?;
+        .ok_or_else(|| format!("`{}` is not a unit here; expected {}", suffix.trim(), examples(unit)))?;
     let number: u64 = digits.parse().map_err(|_| "the number is too large".to_string())?;
     number.checked_mul(scale).ok_or_else(|| "the number is too large".to_string())
 }

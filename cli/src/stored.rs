@@ -17,7 +17,7 @@ pub fn shipped(runtime: &Runtime, name: &str) -> Result<Prelude, Problem> {
     let all = ptc_preludes::shipped();
     let Some((_, bytes)) = all.iter().find(|(known, _)| *known == name) else {
         let names: Vec<String> = all.iter().map(|(name, _)| format!("ptc:{name}")).collect();
-        let message = format!("no prelude `ptc:{name}` comes with ptc; there are {}", names.join(", "));
+        let message = format!("no prelude `ptc:{name}` comes with ptc; available: {}", names.join(", "));
         return Err(Problem::new(Code::InvalidConfig, message));
     };
     let options = LoadOptions { vouched: true, ..LoadOptions::default() };

@@ -27,8 +27,10 @@ pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
     match find(args.upstreams_config.as_deref(), VARIABLE, &around) {
         Some(path) => open(&path, args, &around),
         None => {
-            let mut problem = Problem::new(Code::InvalidConfig, "there is no file with upstream servers");
-            let hint = "--upstreams-config FILE, or ~/.config/ptc_runner_mcp/upstreams.json";
+            let mut problem =
+                Problem::new(Code::InvalidConfig, "no configuration of upstream servers was found");
+            let hint = "name one with --upstreams-config FILE, or write \
+                        ~/.config/ptc_runner_mcp/upstreams.json";
             problem.0.hint = Some(hint.to_string());
             Err(problem)
         }

@@ -24,7 +24,8 @@ impl Parse for Options {
             let is_known = key == "name" || key == "effect";
             if !is_known {
                 let message = format!(
-                    "`{key}` is no option of a tool; the options are `name = \"find-orders\"` and `effect = \"read\"`"
+                    "`{key}` is not an option of a tool; the options are `name = \"find-orders\"` and \
+                     `effect = \"read\"`"
                 );
                 return Err(Error::new(key.span(), message));
             }

@@ -52,7 +52,7 @@ fn functions_that_cannot_say_what_to_write_instead() {
 #[test]
 fn options_that_are_none() {
     for (options, told) in [
-        ("nmae = \"x\"", "`nmae` is no option of a tool; the options are `name"),
+        ("nmae = \"x\"", "`nmae` is not an option of a tool; the options are `name"),
         ("name = \"find orders\"", "write e.g. `find-orders`"),
         ("name = \"1st\"", "the first a letter or `_`"),
         ("name = \"\"", "the first a letter or `_`"),

@@ -89,7 +89,8 @@ impl EvalArgs {
     pub(crate) fn of_call(args: Map<String, Value>, settings: &Settings) -> Result<EvalArgs, String> {
         match args.contains_key("signature") {
             true => {
-                Err("argument `signature` is not taken; describe the result with `output_schema`".to_string())
+                Err("argument `signature` is not supported; describe the result with `output_schema`"
+                    .to_string())
             }
             false => EvalArgs::read(args, settings),
         }

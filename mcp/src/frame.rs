@@ -155,13 +155,13 @@ impl Message {
     /// ```
     pub fn read(bytes: &[u8]) -> Result<Message, Unreadable> {
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| (None, RpcError::new(RpcError::PARSE, "Parse error: the message is no UTF-8")))?;
+            .map_err(|_| (None, RpcError::new(RpcError::PARSE, "Parse error: the message is not UTF-8")))?;
         let value: Value = serde_json::from_str(text)
             .map_err(|error| (None, RpcError::new(RpcError::PARSE, format!("Parse error: {error}"))))?;
         let Value::Object(mut object) = value else {
             let message = match value {
-                Value::Array(_) => "Invalid Request: batches are not served, send one message at a time",
-                _ => "Invalid Request: a message is an object",
+                Value::Array(_) => "Invalid Request: batches are not supported, send one message at a time",
+                _ => "Invalid Request: a message must be an object",
             };
             return Err((None, RpcError::new(RpcError::INVALID_REQUEST, message)));
         };

@@ -77,8 +77,8 @@ impl Server {
         let (most, needed) = (memory.most_of_one(), settings.program_memory(host.upstream().is_some()));
         if most < needed {
             return Err(format!(
-                "--max-all-programs-bytes={} leaves {most} bytes to the programs of one client, and a single program may \
-                 have {needed} (--program-memory-limit-bytes)",
+                "--max-all-programs-bytes={} leaves {most} bytes for the programs of one client, but a \
+                 single program may use {needed} (--program-memory-limit-bytes)",
                 settings.max_all_programs_bytes
             ));
         }

@@ -205,7 +205,7 @@ impl Sessions {
         let number = self.0.table().number();
         let reserved = self.0.with(owner, id, |entry| {
             if entry.running.is_some() {
-                let message = "another program runs in the session; wait until it is done";
+                let message = "another program is running in the session; wait until it is done";
                 return Err(Refusal::new(Reason::SessionBusy, message));
             }
             entry.running = Some(Running { number, cancel: None });

@@ -231,11 +231,12 @@ fn create(dir: &Path, time: &str, hash: &str) -> io::Result<(String, File)> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("there are too many traces of one moment"))
+    Err(io::Error::other("there are too many traces with the same time"))
 }
 
 fn given_up() -> Map<String, Value> {
-    let known = json!({"status": "error", "reason": "cancelled", "message": "the client was gone before the call was over"});
+    let message = "the client disconnected before the call ended";
+    let known = json!({"status": "error", "reason": "cancelled", "message": message});
     known.as_object().cloned().unwrap_or_default()
 }
 

@@ -66,7 +66,9 @@ impl Model for Callback {
                         match runtime.spawn_blocking(move || call(&request)).await {
                             Ok(answer) => answer,
                             Err(error) if error.is_panic() => Err(panicked(error.into_panic().as_ref())),
-                            Err(_) => Err(LlmError::from("the host shut down while the model was asked")),
+                            Err(_) => {
+                                Err(LlmError::from("the host shut down during the request to the model"))
+                            }
                         }
                     }
                     Err(_) => catch_unwind(AssertUnwindSafe(|| call(request)))

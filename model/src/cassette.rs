@@ -83,7 +83,7 @@ impl<M: Model> Recorder<M> {
             |why: &dyn fmt::Display| CassetteError(format!("cannot write {}: {why}", path.display()));
         if !may_be_replaced(path).map_err(|error| failed(&error))? {
             return Err(failed(
-                &"there is a file already that is no cassette; name another, or move it away",
+                &"the file exists already and is not a cassette; name another, or move it away",
             ));
         }
         let file = File::create(path).map_err(|error| failed(&error))?;
@@ -185,7 +185,7 @@ impl Replay {
     /// Reads a cassette from text.
     pub fn parse(text: &str) -> Result<Replay, CassetteError> {
         if text.len() as u64 > MAX_FILE {
-            return Err(CassetteError(format!("a cassette has at most {MAX_FILE} bytes")));
+            return Err(CassetteError(format!("a cassette may have at most {MAX_FILE} bytes")));
         }
         let mut rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
         // serde would also read a JSON list as the struct.
@@ -194,12 +194,12 @@ impl Replay {
         match head {
             Some(Head { cassette: VERSION }) => {}
             Some(Head { cassette }) => {
-                let message = format!("this is version {cassette} of cassettes; {VERSION} can be read");
+                let message = format!("the cassette has version {cassette}, but only {VERSION} can be read");
                 return Err(CassetteError(message));
             }
             None => {
                 let message =
-                    format!("this is no cassette: the first line must be {{\"cassette\":{VERSION}}}");
+                    format!("this is not a cassette: the first line must be {{\"cassette\":{VERSION}}}");
                 return Err(CassetteError(message));
             }
         }

@@ -127,7 +127,7 @@ impl RegistryConfig {
     /// Reads the text of a TOML file.
     pub fn from_toml(text: &str) -> Result<RegistryConfig, ConfigError> {
         if text.len() > MAX_FILE {
-            return Err(ConfigError(format!("a table of models has at most {MAX_FILE} bytes")));
+            return Err(ConfigError(format!("a table of models may have at most {MAX_FILE} bytes")));
         }
         let config: RegistryConfig = toml::from_str(text).map_err(|error| unread(text, &error))?;
         config.check()?;
@@ -139,7 +139,7 @@ impl RegistryConfig {
         let known = |place: String, name: &str| match provider(name) {
             Some(_) => Ok(()),
             None => Err(ConfigError(format!(
-                "{place} has the provider `{name}`, which is none of {}",
+                "{place} has the provider `{name}`, which is not one of {}",
                 names().collect::<Vec<_>>().join(", ")
             ))),
         };

@@ -100,8 +100,8 @@ impl HttpModel {
     fn sayable<'r>(&self, request: &'r LlmRequest) -> Result<(Cow<'r, LlmRequest>, usize), LlmError> {
         let has_parts = |message: &&Message| !message.parts.is_empty();
         if request.messages.iter().filter(has_parts).any(|message| message.role == Role::Assistant) {
-            let message = "only messages of the user hold images and documents, and answers to calls; give them with the \
-                           next one";
+            let message = "images and documents can only be in messages of the user and in answers to \
+                           calls; give them with the next one";
             return Err(LlmError::unsupported(message));
         }
         let takes_documents = wire(self.options.api).takes_documents();
@@ -114,8 +114,8 @@ impl HttpModel {
                 Ok((Cow::Owned(told), unseen))
             }
             Some(document) => Err(LlmError::unsupported(format!(
-                "`{}` takes images, but no documents; give the text of `{}` in words, or ask a model of another \
-                 provider",
+                "`{}` takes images, but no documents; give the text of `{}` in words, or ask a model of \
+                 another provider",
                 self.options.model,
                 document.file_name()
             ))),

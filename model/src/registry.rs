@@ -177,7 +177,7 @@ impl Registry {
         }
         match name.split_once(':') {
             Some((prefix, rest)) if !rest.is_empty() => self.of_provider(name, prefix, rest),
-            Some(_) => Err(not_found(format!("`{name}` names no model behind the colon"), "no_model")),
+            Some(_) => Err(not_found(format!("`{name}` has no model after the colon"), "no_model")),
             None => self.of_alias(name),
         }
     }
@@ -187,7 +187,7 @@ impl Registry {
             let known = names().collect::<Vec<_>>().join(", ");
             let meant =
                 nearest(prefix, names()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let message = format!("`{name}` has the provider `{prefix}`, which is none of {known}{meant}");
+            let message = format!("`{name}` has the provider `{prefix}`, which is not one of {known}{meant}");
             return Err(not_found(message, "unknown_provider"));
         };
         if row.name == COMPATIBLE {
@@ -199,8 +199,8 @@ impl Registry {
             };
             // References are shown wherever models are named, so they must not hold keys.
             if url.contains('?') {
-                let message = "an address in a reference has no query, which may hold a key; give the model a name and a \
-                               `base_url` in the table of models";
+                let message = "an address in a reference must not have a query, which may contain a key; \
+                               give the model a name and a `base_url` in the table of models";
                 return Err(not_found(message.to_string(), "no_model"));
             }
             let mut config = ModelConfig::new(row.name, model);
@@ -320,7 +320,7 @@ impl Registry {
         _key: Option<String>,
     ) -> Result<Client, LlmError> {
         let message =
-            format!("`{name}` is a model of {}, and this build has no clients (feature `http`)", row.name);
+            format!("`{name}` is a model of {}, but this build has no clients (feature `http`)", row.name);
         Err(LlmError::unsupported(message))
     }
 

@@ -205,7 +205,7 @@ impl Message {
 /// let call = ToolCall::read(Some("c1"), "search", r#"{"query": "tea"}"#);
 /// assert_eq!(call.args.unwrap()["query"], "tea");
 /// let broken = ToolCall::read(Some("c2"), "search", r#"{"query": "#);
-/// assert!(broken.args.unwrap_err().starts_with("the arguments are no JSON"));
+/// assert!(broken.args.unwrap_err().starts_with("the arguments are not valid JSON"));
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "CallWire", into = "CallWire")]
@@ -228,7 +228,8 @@ impl ToolCall {
     pub fn read(id: Option<&str>, name: impl Into<String>, text: &str) -> ToolCall {
         let args = match text.trim() {
             "" => Ok(Value::Null),
-            text => serde_json::from_str(text).map_err(|error| format!("the arguments are no JSON: {error}")),
+            text => serde_json::from_str(text)
+                .map_err(|error| format!("the arguments are not valid JSON: {error}")),
         };
         ToolCall::of(id, name, args)
     }

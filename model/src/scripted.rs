@@ -73,7 +73,7 @@ impl fmt::Debug for Reply {
 /// assert_eq!(model.call(&request).await?.text(), "(+ 1 2)");
 /// assert_eq!(model.call(&request).await.unwrap_err().message, "down");
 /// let error = model.call(&request).await.unwrap_err();
-/// assert_eq!(error.message, "the script has 2 replies, and this is request 3");
+/// assert_eq!(error.message, "the script has 2 replies, but this is request 3");
 /// assert_eq!(model.requests()[0].prompt, "Add");
 /// # Ok::<(), LlmError>(())
 /// # })?;
@@ -121,7 +121,7 @@ impl Scripted {
         script.asked.push(request.clone());
         let n = script.asked.len();
         let reply = script.replies.pop_front().ok_or_else(|| {
-            LlmError::from(format!("the script has {} replies, and this is request {n}", script.given))
+            LlmError::from(format!("the script has {} replies, but this is request {n}", script.given))
         })?;
         script.given += 1;
         Ok(reply)

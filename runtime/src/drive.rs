@@ -340,7 +340,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
                     wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without an answer").into()))
                 }
                 Err(error) => {
-                    Err(ToolError::new(format!("there is no thread to call it on: {error}")).into())
+                    Err(ToolError::new(format!("no thread can be started for the call: {error}")).into())
                 }
             }
         }

@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// let path = std::env::temp_dir().join(format!("ptc-doc-read-{}", std::process::id()));
 /// std::fs::write(&path, "whole")?;
 /// assert_eq!(read_at_most(&path, 5)?, b"whole");
-/// assert_eq!(read_at_most(&path, 4).unwrap_err().to_string(), "it has more than 4 bytes, the most that is read");
+/// let error = read_at_most(&path, 4).unwrap_err();
+/// assert_eq!(error.to_string(), "it has more than 4 bytes, the most that can be read");
 /// std::fs::remove_file(&path)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -33,7 +34,7 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
-        true => Err(io::Error::other(format!("it has more than {most} bytes, the most that is read"))),
+        true => Err(io::Error::other(format!("it has more than {most} bytes, the most that can be read"))),
         false => Ok(bytes),
     }
 }
@@ -207,7 +208,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
         };
         place = folder_of(&place).join(next);
     }
-    Err(io::Error::other("too many links lead from one to the next"))
+    Err(io::Error::other("too many links in a row"))
 }
 
 fn folder_of(path: &Path) -> &Path {

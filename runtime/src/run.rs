@@ -181,7 +181,7 @@ impl Run {
         let name = found.into_iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
         let (Some(vm), Some(name)) = (&mut self.vm, name) else {
             let fault =
-                Fault::new(Code::InvalidTool, format!("the tool call `{id}` does not wait for an answer"));
+                Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for an answer"));
             return Err(Failure::of(fault, None, self.program.clone()));
         };
         let reply = match answer {
@@ -538,9 +538,10 @@ impl Outcome {
         let value = self.written(|| bridge::from_value(self.vm.heap(), self.value));
         value.map_err(|error: BridgeError| {
             let fault = match error.to_fault() {
-                fault if fault.code() == Code::InvalidData => {
-                    Fault::new(Code::TypeError, format!("the result is not as wanted: {error}"))
-                }
+                fault if fault.code() == Code::InvalidData => Fault::new(
+                    Code::TypeError,
+                    format!("the result does not have the requested type: {error}"),
+                ),
                 limit => limit,
             };
             Failure::from(fault).after_compiling(self.compile_fuel).with(self.attached.as_ref())

@@ -193,7 +193,7 @@ impl Session {
         }
         let message = format!("all definitions are {kept} bytes, more than limits.granted_bytes = {limit}");
         let fault = Fault::new(Code::MemoryExceeded, message)
-            .hint("define less, or a name anew: what it stood for is let go");
+            .hint("define less, or redefine a name, which frees its old value");
         let mut failure = Failure::compile(vec![fault.to_diagnostic()], source);
         failure = failure.with_warnings(outcome.warnings().to_vec());
         (failure.prints, failure.fuel) = (outcome.prints, outcome.fuel);

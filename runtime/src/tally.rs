@@ -77,7 +77,7 @@ impl Tally {
             counts.members.iter().any(|(data, is_found)| !is_found && data.name == read.name)
         };
         let missing = program.data().iter().filter(is_missing).map(|data| {
-            let message = format!("`data/{}` is a member of none of the records, so it is nil", data.name);
+            let message = format!("`data/{}` is not a member of any record, so it is nil", data.name);
             let told = Diagnostic::warning(Code::AbsentField, data.span, message);
             match nearest(&data.name, counts.names.iter().map(String::as_str)) {
                 Some(near) => told.suggest(&format!("data/{near}")),

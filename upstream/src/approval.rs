@@ -110,8 +110,8 @@ impl Wish {
         let (bytes, most) = (self.shown_args().len(), Wish::MAX_SHOWN_BYTES);
         (bytes > most).then(|| {
             format!(
-                "the call is too large to be approved: its arguments take {bytes} bytes to show, and {most} are \
-                 allowed; split it into smaller calls"
+                "the call is too large to be approved: its arguments take {bytes} bytes to show, at most \
+                 {most} are allowed; split it into smaller calls"
             )
         })
     }

@@ -56,7 +56,7 @@ impl Caller {
         manner: Manner,
     ) -> Result<ToolAnswer, ToolError> {
         if context.is_closed() {
-            return answer::failure(Reason::RunContextClosed, "the run this call belongs to is over");
+            return answer::failure(Reason::RunContextClosed, "the run that made this call has ended");
         }
         let asked = self.read(given.datum())?;
         let started = Instant::now();
@@ -142,11 +142,11 @@ impl Caller {
             Effects::Write => "writes",
             _ if effect.may_write() => "may write",
             _ if server.vouches_for(tool) => return Ok(()),
-            _ => "claims to only read, but its server is not trusted to say so",
+            _ => "is declared as read-only, but its server is not trusted",
         };
         let message = format!("tool '{}.{}' {what}, and this run may only read", server.name, tool.name);
         let hint = match effect.may_write() {
-            true => "use tools that only read, or say with (fail …) what would have to be written",
+            true => "use read-only tools, or report with (fail …) what would have to be written",
             false => {
                 "whoever runs the server can set \"trust_annotations\": true for it, or \"effect\": \"read\" for the \
                  tool, in the upstreams file"
@@ -197,7 +197,7 @@ impl Caller {
                     return raise(message).map_err(|error| error.hint("it takes :server, :tool and :args"));
                 }
                 Some(n) if found[n].is_some() => {
-                    return raise(format!("tool/call got the key {} twice", shown(Some(key))));
+                    return raise(format!("tool/call has the key {} twice", shown(Some(key))));
                 }
                 Some(n) => found[n] = Some(value),
             }
@@ -252,7 +252,7 @@ impl Caller {
             return Ok(Ok(tool.clone()));
         }
         if !asked.server.is_healthy() {
-            let message = format!("'{}' is not there to say whether it has this tool", asked.server.name);
+            let message = format!("'{}' is unavailable, so its tools are unknown", asked.server.name);
             return Err(Fault::new(Reason::UpstreamUnavailable, message));
         }
         let wanted = self.named(&asked.tool);
@@ -304,7 +304,7 @@ impl Caller {
         }
         let most = context.limits.max_calls;
         let message =
-            format!("the program has made the {most} calls it may make (max_upstream_calls_per_program)");
+            format!("the program may make at most {most} upstream calls (max_upstream_calls_per_program)");
         Err(Fault::new(Reason::CapExhausted, message))
     }
 
@@ -328,7 +328,8 @@ impl Caller {
         };
         let reply = executor::call(&*server.client, &server.name, request).await?;
         if reply.wire_bytes > max_bytes {
-            let message = format!("the answer has {} bytes, and {max_bytes} are allowed", reply.wire_bytes);
+            let message =
+                format!("the answer has {} bytes; at most {max_bytes} are allowed", reply.wire_bytes);
             let fault = Fault::new(Reason::ResponseTooLarge, message);
             return Err(Fault { wire_bytes: reply.wire_bytes, http_status: reply.http_status, ..fault });
         }

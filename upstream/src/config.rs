@@ -68,8 +68,9 @@ impl Config {
 
     /// Parses a configuration; relative paths in it are relative to `dir`.
     pub fn parse(text: &str, dir: &Path, around: &Surroundings) -> Result<Config, ConfigError> {
-        let value = fields::strict(text)
-            .map_err(|problem| ConfigError::file(format!("the upstreams file is no JSON: {problem}")))?;
+        let value = fields::strict(text).map_err(|problem| {
+            ConfigError::file(format!("the upstreams file is not valid JSON: {problem}"))
+        })?;
         let top = Fields::new("the upstreams file", "", &value)?;
         top.only(&["credentials", "upstreams", "raw_envelope"], |_| None)?;
         let credentials = auth::credentials(top.map("credentials")?, dir)?;

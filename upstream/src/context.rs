@@ -158,7 +158,7 @@ impl RunContext {
         let Some(deadline) = self.deadline() else { return work.await };
         let kept = deadline.saturating_duration_since(Instant::now()) / 10;
         tokio::time::timeout_at((deadline - kept).into(), work).await.unwrap_or_else(|_| {
-            let why = format!("upstream '{server}' was not ready when the time of the program was over");
+            let why = format!("upstream '{server}' was not ready before the time limit of the program");
             Err(Fault::new(Reason::Timeout, why))
         })
     }

@@ -54,9 +54,8 @@ impl View {
             return Some(context);
         }
         let most = context.limits.max_catalog_ops;
-        let error = format!(
-            "the program has looked up as often as it may, {most} times (max_catalog_ops_per_program)"
-        );
+        let error =
+            format!("the program may make at most {most} catalogue lookups (max_catalog_ops_per_program)");
         self.missed(&context, op, reference, "catalog_ops_exhausted", &error);
         None
     }
@@ -99,7 +98,7 @@ impl View {
         if bytes <= self.max_bytes() as u64 {
             return Lookup::Found(result);
         }
-        let error = format!("the answer has {bytes} bytes, and {} are allowed", self.max_bytes());
+        let error = format!("the answer has {bytes} bytes; at most {} are allowed", self.max_bytes());
         self.missed(&self.current.get(), op, reference, "response_too_large", &error);
         Lookup::Unavailable
     }
@@ -198,7 +197,9 @@ impl ptc_runtime::Upstream for View {
 
     fn dir(&self, server: &str) -> Lookup<Vec<Entry>> {
         if server.contains('/') {
-            return Lookup::Refused(format!("`dir` lists the tools of a server, and '{server}' is none"));
+            return Lookup::Refused(format!(
+                "`dir` lists the tools of a server, but '{server}' is not a server"
+            ));
         }
         match self.find("dir", server) {
             Lookup::Found((server, _)) => {

@@ -29,7 +29,7 @@ fn runtime() -> Result<&'static Runtime, Fault> {
         builder.build().map_err(|error| error.to_string())
     });
     made.as_ref().map_err(|error| {
-        Fault::new(Reason::UpstreamUnavailable, format!("no thread can be started for connections: {error}"))
+        Fault::new(Reason::UpstreamUnavailable, format!("cannot start a thread for connections: {error}"))
     })
 }
 
@@ -95,7 +95,7 @@ impl<T> Drop for Task<T> {
 
 /// Builds the fault for a client that panicked: its bug must not affect others.
 fn broken() -> Fault {
-    Fault::new(Reason::UpstreamError, "the client of this server has a bug and gave up")
+    Fault::new(Reason::UpstreamError, "the connection to this server failed with an internal error")
 }
 
 /// Makes one call, up to its deadline or the server's time limit. The only place where a call races against
@@ -115,7 +115,7 @@ pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) 
         Ok(reply) => reply.unwrap_or_else(|_| Err(broken())),
         Err(_) => {
             let waited = deadline.saturating_duration_since(began).as_micros().div_ceil(1000);
-            let why = format!("upstream '{name}' gave no answer within {waited} ms");
+            let why = format!("upstream '{name}' did not answer within {waited} ms");
             Err(Fault::new(Reason::Timeout, why))
         }
     }

@@ -72,14 +72,18 @@ impl Taken {
     fn server(&mut self, found: ClientEntry) {
         let shown = head(&found.name).to_string();
         if found.is_disabled {
-            return self.note(&shown, "is disabled there and was left out");
+            return self.note(&shown, "is disabled in this file and was left out");
         }
         if found.is_sse {
-            return self.note(&shown, "speaks the older SSE transport and was left out; many such servers have a Streamable HTTP address, too");
+            return self.note(
+                &shown,
+                "uses the older SSE transport and was left out; many such servers have a Streamable HTTP \
+                 address, too",
+            );
         }
         let name = self.name(&found.name);
         if name != found.name {
-            self.note(&shown, &format!("is called `{name}` here"));
+            self.note(&shown, &format!("was renamed to `{name}`"));
         }
         let entry = match (&found.command, &found.url) {
             (Some(_), _) => self.stdio(&name, found),
@@ -151,7 +155,10 @@ impl Taken {
                 None if value.contains("${") => {
                     self.note(
                         name,
-                        &format!("has a placeholder in `{key}` that was taken for a variable; set {key}"),
+                        &format!(
+                            "had a placeholder in `{key}`, which now reads the variable {key}; set it in the \
+                             environment"
+                        ),
                     );
                     format!("${{{key}}}")
                 }
@@ -193,7 +200,8 @@ impl Taken {
                 ("authorization", None) => {
                     self.note(
                         name,
-                        "has an `Authorization` that is no bearer token; add an `auth` entry for it",
+                        "has an `Authorization` header that is not a bearer token; add an `auth` entry for \
+                         it",
                     );
                     continue;
                 }
@@ -223,9 +231,10 @@ impl Taken {
         }
         if url.starts_with("http://") {
             let what = match auth.is_empty() {
-                true => "is reached over plain HTTP: add \"allow_insecure_http\": true if that is meant",
+                true => "uses plain HTTP: add \"allow_insecure_http\": true if this is intended",
                 false => {
-                    "is reached over plain HTTP with a secret: add \"allow_insecure_http\" and \"allow_insecure_auth\" if that is meant"
+                    "sends a secret over plain HTTP: add \"allow_insecure_http\" and \
+                     \"allow_insecure_auth\" if this is intended"
                 }
             };
             self.note(name, what);

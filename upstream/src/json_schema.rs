@@ -290,7 +290,7 @@ mod tests {
             (json!([]), Some("return: expected an object, got an array")),
             (json!({"x": 1}), Some("return.id: is required; return.x: is not in the schema")),
             (json!({"id": 1, "kind": "c"}), Some("return.kind: expected one of \"a\", \"b\"")),
-            (json!({"id": 1, "rows": []}), Some("return.rows: has 0 items, at least 1 are needed")),
+            (json!({"id": 1, "rows": []}), Some("return.rows: has 0 items, but needs at least 1")),
             (
                 json!({"id": 1, "rows": [{}, 4]}),
                 Some("return.rows[0].n: is required; return.rows[1]: expected an object, got a number"),

@@ -97,7 +97,7 @@ options! {
     "catalog-snapshot-mode" "catalog-snapshot-mode" flag
     Words(
         &["live", "frozen"],
-        &["When somebody needs them.", "All of them at once; one that is not there stops the start."],
+        &["On first use.", "All of them at the start, which fails if one is unavailable."],
     ), "live",
     |to, value| to.snapshot = if value == 0 { Snapshot::Live } else { Snapshot::Frozen },
     |from| u64::from(from.snapshot == Snapshot::Frozen);
@@ -107,7 +107,7 @@ options! {
     |to, value| to.limits.call_timeout = Duration::from_millis(value),
     |from| u64::try_from(from.limits.call_timeout.as_millis()).unwrap_or(u64::MAX);
 
-    "Time limit for waiting until an upstream server has a place for a call, in milliseconds."
+    "Time limit for a call that waits for a free slot of an upstream server, in milliseconds."
     "upstream-queue-timeout-ms" "upstream-queue-timeout-ms" setting Millis, "10000",
     |to, value| to.limits.queue_timeout = Duration::from_millis(value),
     |from| u64::try_from(from.limits.queue_timeout.as_millis()).unwrap_or(u64::MAX);
@@ -132,7 +132,7 @@ options! {
     "upstream-boot-policy" "upstream-boot-policy" setting
     Words(
         &["fail", "degrade"],
-        &["It stops.", "It goes on, and the server is asked again when somebody needs it."],
+        &["Refuse to start.", "Start without it, and try it again when a program needs it."],
     ), "fail",
     |to, value| to.boot_policy = if value == 0 { BootPolicy::Fail } else { BootPolicy::Degrade },
     |from| u64::from(from.boot_policy == BootPolicy::Degrade);
@@ -154,11 +154,11 @@ options! {
         RenderMode::Lazy => 2,
     };
 
-    "Longest catalogue that `auto` shows whole, in characters."
+    "Maximum length of a catalogue that `auto` shows whole, in characters."
     "catalog-inline-max-chars" "catalog-inline-max-chars" setting Count, "800",
     |to, value| to.rendering.inline_max_chars = whole(value), |from| from.rendering.inline_max_chars as u64;
 
-    "Most tools that `auto` shows."
+    "Maximum tools that `auto` shows."
     "catalog-inline-max-tools" "catalog-inline-max-tools" setting Count, "8",
     |to, value| to.rendering.inline_max_tools = whole(value), |from| from.rendering.inline_max_tools as u64;
 }

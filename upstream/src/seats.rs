@@ -40,7 +40,7 @@ impl Seats {
             Err(_) => {
                 let waited = until.saturating_duration_since(began).as_millis();
                 let why = format!(
-                    "upstream '{server}' is busy: the call waited {waited} ms for one of its {} places \
+                    "upstream '{server}' is busy: the call waited {waited} ms for one of its {} slots \
                      (max_concurrency) and was not sent",
                     self.count
                 );

@@ -65,7 +65,7 @@ fn names_and_types_are_checked() {
     refused(json!({}), "the upstreams file: `upstreams` is required");
     refused(
         json!({"upstreams": {}, "credental": {}}),
-        "`credental` is no field here; did you mean `credentials`?",
+        "`credental` is not a known field here; did you mean `credentials`?",
     );
     refused(json!({"upstreams": []}), "`upstreams` must be an object, but is a list");
     for name in ["", "a/b", "-a", "a b", "é", &"x".repeat(65)] {
@@ -75,10 +75,10 @@ fn names_and_types_are_checked() {
         );
     }
     refused(server(json!(CANARY)), "upstream 's': must be an object, but is a string");
-    refused(stdio(json!({"arg": []})), "upstream 's': `arg` is no field here; did you mean `args`?");
+    refused(stdio(json!({"arg": []})), "upstream 's': `arg` is not a known field here; did you mean `args`?");
     refused(
         stdio(json!({"url": "https://x"})),
-        "`url` is no field here; it is a field of the transport mcp_http",
+        "`url` is not a known field here; it is a field of the transport mcp_http",
     );
     refused(http(json!({"command": "sh"})), "it is a field of the transport mcp_stdio");
     refused(stdio(json!({"args": CANARY})), "`args` must be a list, but is a string");
@@ -99,20 +99,20 @@ fn names_and_types_are_checked() {
     refused(stdio(json!({"trust_annotations": "yes"})), "`trust_annotations` must be true or false");
     refused(openapi(json!({"trust_annotations": true})), "it is a field of the transport mcp_stdio");
     refused(stdio(json!({"raw_envelope": 1})), "`raw_envelope` must be true or false");
-    refused(stdio(json!({"tools": {"t": {"raw": true}}})), "`tools.t.raw` is no field here");
+    refused(stdio(json!({"tools": {"t": {"raw": true}}})), "`tools.t.raw` is not a known field here");
     refused(stdio(json!({"description": 1})), "`description` must be a string");
     let twice = r#"{"upstreams": {"s": {"transport": "mcp_stdio", "command": "sh", "command": "ls"}}}"#;
     let error = Config::parse(twice, Path::new("."), &around()).unwrap_err().to_string();
-    assert!(error.contains("the key `command` stands twice"), "{error}");
+    assert!(error.contains("the key `command` occurs twice"), "{error}");
     let broken = Config::parse("{\"upstreams\": {", Path::new("."), &around()).unwrap_err().to_string();
-    assert!(broken.starts_with("the upstreams file is no JSON: EOF while parsing"), "{broken}");
+    assert!(broken.starts_with("the upstreams file is not valid JSON: EOF while parsing"), "{broken}");
 }
 
 #[test]
 fn transports_are_checked() {
     refused(server(json!({"command": "sh"})), "`transport` is required");
-    refused(server(json!({"transport": "stdio"})), "'stdio' is written 'mcp_stdio'");
-    refused(server(json!({"transport": "http"})), "'http' is written 'mcp_http'");
+    refused(server(json!({"transport": "stdio"})), "'stdio' must be written 'mcp_stdio'");
+    refused(server(json!({"transport": "http"})), "'http' must be written 'mcp_http'");
     refused(server(json!({"transport": "fake"})), "must be mcp_stdio, mcp_http or openapi");
 }
 
@@ -120,9 +120,9 @@ fn transports_are_checked() {
 fn commands_are_found_and_are_not_ourselves() {
     refused(server(json!({"transport": "mcp_stdio"})), "`command` is required");
     refused(stdio(json!({"command": "no-such-program-here"})), "'no-such-program-here' is not on PATH");
-    refused(stdio(json!({"command": "/no/such"})), "'/no/such' is no program there");
+    refused(stdio(json!({"command": "/no/such"})), "'/no/such' is not a program");
     refused(stdio(json!({"command": "./sh"})), "must be an absolute path or the name of a program on PATH");
-    refused(stdio(json!({"cd": "no-such-dir"})), "`cd` is no directory");
+    refused(stdio(json!({"cd": "no-such-dir"})), "`cd` is not a directory");
     let Connect { transport: Transport::Stdio(settings), .. } =
         resolve(&stdio(json!({"cd": "src"}))).unwrap().remove("s").unwrap()
     else {
@@ -138,10 +138,7 @@ fn commands_are_found_and_are_not_ourselves() {
     around.executable = Some(own.clone());
     let config = stdio(json!({"command": own})).to_string();
     let error = Config::parse(&config, Path::new("."), &around).unwrap_err().to_string();
-    assert!(
-        error.starts_with("upstream 's': `command`") && error.contains("is this program itself"),
-        "{error}"
-    );
+    assert!(error.starts_with("upstream 's': `command`") && error.contains("is this program,"), "{error}");
 }
 
 #[test]
@@ -164,8 +161,11 @@ fn placeholders_are_filled_only_in_the_environment_of_children() {
         "upstream 's': `env.KEY` needs the variable NOT_THERE",
     );
     refused(stdio(json!({"env": {"KEY": "${A"}})), "`env.KEY` has a `${` without its `}`");
-    refused(stdio(json!({"env": {"KEY": "${A:-b}"}})), "`env.KEY` has a `${…}` that names no variable");
-    refused(stdio(json!({"env": {"A=B": "x"}})), "is no name of a variable");
+    refused(
+        stdio(json!({"env": {"KEY": "${A:-b}"}})),
+        "`env.KEY` has a `${…}` without a valid variable name",
+    );
+    refused(stdio(json!({"env": {"A=B": "x"}})), "is not a valid variable name");
 
     // Variables are not expanded in other fields.
     let config =
@@ -193,10 +193,10 @@ fn placeholders_are_filled_only_in_the_environment_of_children() {
 fn addresses_are_https_unless_said_twice() {
     let url = |url: &str| http(json!({"url": url}));
     refused(server(json!({"transport": "mcp_http"})), "`url` is required");
-    refused(url("x.example/mcp"), "is no absolute URL");
+    refused(url("x.example/mcp"), "is not an absolute URL");
     refused(url("ftp://x.example"), "other schemes are not supported");
     refused(url("http://x.example"), "upstream 's': `url` uses http:// without allow_insecure_http");
-    refused(url(&format!("https://me:{CANARY}@x.example")), "must not hold a user or password");
+    refused(url(&format!("https://me:{CANARY}@x.example")), "must not contain a user or password");
     refused(url("https://x.example/#a"), "must not have a #fragment");
     let auth = json!([{"scheme": "bearer", "binding": "pat"}]);
     let insecure = |more: Value| {
@@ -220,7 +220,7 @@ fn our_own_listener_is_no_server() {
         Config::parse(&config, Path::new("."), &around).map(drop).map_err(|error| error.to_string())
     };
     for own in ["http://127.0.0.1:8080/mcp", "http://localhost:8080", "http://[::1]:8080"] {
-        assert!(parse(own).unwrap_err().contains("is where this server listens itself"), "{own}");
+        assert!(parse(own).unwrap_err().contains("is the address of this server"), "{own}");
     }
     assert!(parse("http://127.0.0.1:8081/mcp").is_ok() && parse("http://x.example:8080").is_ok());
 }
@@ -263,10 +263,13 @@ fn credentials_come_from_three_sources() {
     refused(with(json!({"source": "exec", "command": "x"})), "'exec' is reserved");
     refused(with(json!({"source": "vault"})), "must be env, file or literal");
     refused(with(json!({"source": "literal", "value": ""})), "`value` must not be blank");
-    refused(with(json!({"source": "literal", "value": CANARY, "var": "X"})), "`var` is no field here");
+    refused(
+        with(json!({"source": "literal", "value": CANARY, "var": "X"})),
+        "`var` is not a known field here",
+    );
     for bad in ["\r", "\n", "\0"] {
         let value = format!("{CANARY}{bad}x");
-        refused(with(json!({"source": "literal", "value": value})), "holds a line break or a NUL");
+        refused(with(json!({"source": "literal", "value": value})), "has a line break or a NUL");
     }
     refused(with(json!({"source": "literal", "value": format!("{CANARY}\u{7}")})), "has control characters");
 }
@@ -291,7 +294,7 @@ fn emitters_are_checked() {
     );
     refused(one(json!({"scheme": "custom_header", "binding": "pat"})), "`auth[0].header` is required");
     for (header, wanted) in [
-        ("X Y", "is no name of a header"),
+        ("X Y", "is not a valid header name"),
         ("authorization", "use the scheme bearer or basic"),
         ("Proxy-Authorization", "must not be sent"),
         ("Cookie", "must not be sent"),
@@ -308,7 +311,7 @@ fn emitters_are_checked() {
     let bearer = json!({"scheme": "bearer", "binding": "pat"});
     refused(
         two(bearer.clone(), json!({"scheme": "basic", "binding": "pat"})),
-        "`auth[1]` is the second to send the header authorization",
+        "`auth[1]` is the second entry that sends the header authorization",
     );
     let key = json!({"scheme": "api_key", "binding": "pat", "header": "X-Api-Key"});
     let Connect { transport: Transport::Http(_), headers } =
@@ -354,8 +357,8 @@ fn static_headers_are_checked() {
     for name in ["MCP-Protocol-Version", "mcp-session-id", "User-Agent"] {
         refused(with(json!({name: "x"})), "belongs to the protocol");
     }
-    refused(with(json!({"X-A": "1", "x-a": "2"})), "stands twice, but for capitals");
-    refused(with(json!({"X A": "1"})), "is no name of a header");
+    refused(with(json!({"X-A": "1", "x-a": "2"})), "occurs twice, with different capitals");
+    refused(with(json!({"X A": "1"})), "is not a valid header name");
     refused(with(json!({"X-A": 1})), "`static_headers.X-A` must be a string, but is a number");
     refused(with(json!([])), "`static_headers` must be an object");
     refused(with(json!({"X-A": "a\nb"})), "control characters");
@@ -378,9 +381,9 @@ fn static_headers_are_checked() {
 
 #[test]
 fn openapi_entries_are_checked() {
-    refused(openapi(json!({"schema_file": null})), "`schema_file` or `schema_url` is required, and not both");
-    refused(openapi(json!({"schema_url": "https://x.example/s"})), "and not both");
-    refused(openapi(json!({"schema_file": "nowhere.json"})), "`schema_file` is no file there");
+    refused(openapi(json!({"schema_file": null})), "`schema_file` or `schema_url` is required, but not both");
+    refused(openapi(json!({"schema_url": "https://x.example/s"})), "but not both");
+    refused(openapi(json!({"schema_file": "nowhere.json"})), "`schema_file` is not a file");
     refused(openapi(json!({"base_url": null})), "`base_url` is required");
     refused(
         openapi(json!({"base_url": "http://x.example"})),
@@ -396,11 +399,11 @@ fn openapi_entries_are_checked() {
     refused(openapi(json!({"operation_overrides": {"lst": {}}})), "did you mean `list`?");
     refused(
         openapi(json!({"operation_overrides": {"list": {"nam": "x"}}})),
-        "`operation_overrides.list.nam` is no field here; did you mean `name`?",
+        "`operation_overrides.list.nam` is not a known field here; did you mean `name`?",
     );
     refused(openapi(json!({"operation_overrides": {"list": {"default_args": 1}}})), "must be an object");
     refused(openapi(json!({"raw_envelope": true})), "it is a field of the transport mcp_stdio");
-    refused(openapi(json!({"handshake_timeout_ms": 1})), "is no field here");
+    refused(openapi(json!({"handshake_timeout_ms": 1})), "is not a known field here");
     let Connect { transport: Transport::OpenApi(settings), headers: _ } =
         resolve(&openapi(json!({}))).unwrap().remove("s").unwrap()
     else {
@@ -431,7 +434,7 @@ fn secrets_are_known_to_the_redactor_before_anything_starts() {
     }));
     config.unwrap().resolve(&around(), &redactor, &mut warnings).unwrap();
     assert_eq!(redactor.scrub("canary-9f31 written-out /users/ada/x"), "[REDACTED] [REDACTED] /users/ada/x");
-    assert_eq!(warnings, ["credential 'short' is shorter than 4 bytes: texts are not scrubbed of it"]);
+    assert_eq!(warnings, ["credential 'short' is shorter than 4 bytes, so it is not redacted in texts"]);
 }
 
 #[test]

@@ -43,9 +43,14 @@ fn claude_cursor_and_windsurf() {
         json!({"source": "env", "var": "REMOTE_TOKEN"})
     );
     assert_eq!(upstreams.as_object().unwrap().len(), 3);
-    for wanted in
-        ["set API_KEY", "`my-server-` here", "`off` is disabled", "set REMOTE_TOKEN", "older SSE", "neither"]
-    {
+    for wanted in [
+        "set API_KEY",
+        "was renamed to `my-server-`",
+        "`off` is disabled",
+        "set REMOTE_TOKEN",
+        "older SSE",
+        "neither",
+    ] {
         told(&imported, wanted);
     }
 }
@@ -102,11 +107,11 @@ fn names_stay_apart_and_wrong_files_are_told() {
     let names: Vec<&String> = imported.config["upstreams"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["a-b", "a-b-2", "server"]);
     let error = |text: &str| import(text).unwrap_err();
-    assert!(error("{").contains("no JSON"));
+    assert!(error("{").contains("not valid JSON"));
     assert!(error("x = [").contains("neither JSON nor TOML"));
     assert!(error("{}").contains("`mcpServers`"));
-    assert!(error(r#"{"servers": []}"#).contains("under their names"));
-    assert!(error(r#"{"servers": {"a": 1}}"#).contains("`a` is no server"));
+    assert!(error(r#"{"servers": []}"#).contains("with the name of each server"));
+    assert!(error(r#"{"servers": {"a": 1}}"#).contains("the server `a` must be an object"));
 }
 
 #[test]

@@ -184,22 +184,22 @@ fn answers_are_json_or_empty() {
 fn what_cannot_be_offered_stops_the_start() {
     for (id, wanted) in [
         ("missing", "'missing': it is not in the document"),
-        ("post", "'post': it is a POST, and only GET is offered"),
+        ("post", "'post': it is a POST, and only GET is supported"),
         ("old", "it is deprecated"),
         ("body", "it has a request body"),
         ("header", "its parameter 'X-A' is in the header"),
         ("cookie", "its parameter 'a' is in the cookie"),
         ("far", "refers to other.json#/a, which is not in the document"),
         ("undeclared", "its path has {declared}, which is not declared"),
-        ("foreign", "of another origin than base_url"),
+        ("foreign", "with another origin than base_url"),
         ("html", "its answer 200 is not JSON"),
-        ("none", "it describes no answer that is a success"),
+        ("none", "it describes no successful answer"),
     ] {
         let error = start(&[id], json!({})).0.unwrap_err();
         assert!(error.starts_with("upstream 'api' cannot be used") && error.contains(wanted), "{error}");
     }
     let error = start(&["list_steps", "listSteps"], json!({})).0.unwrap_err();
-    assert!(error.contains("'listSteps': another one is called 'list-steps', too"), "{error}");
+    assert!(error.contains("'listSteps': another operation has the name 'list-steps', too"), "{error}");
     let error = start(&["list_steps"], json!({"schema_max_bytes": 100})).0.unwrap_err();
     assert!(error.contains("has a document of more than 100 bytes"), "{error}");
 }

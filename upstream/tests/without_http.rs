@@ -16,7 +16,7 @@ fn what_needs_http_stops_the_start() {
     for (name, entry) in [("mcp_http", http), ("openapi", api)] {
         let text = json!({"upstreams": {"web": entry}}).to_string();
         let error = Config::parse(&text, Path::new("."), &around).unwrap_err().to_string();
-        let wanted = "is not in this program: it was built without the feature `http`";
+        let wanted = "is not available: this program was built without the feature `http`";
         assert_eq!(error, format!("upstream 'web': `transport` {name} {wanted}"));
     }
     let text = json!({"upstreams": {"child": {"transport": "mcp_stdio", "command": "sh"}}}).to_string();

@@ -372,9 +372,9 @@ impl Vm {
         let limit = self.limits.stack_bytes;
         if self.held_stack() as u64 > limit && self.first_over(u64::MAX, limit).is_some() {
             let message =
-                format!("the branches of `pmap` wait on more than limits.stack_bytes = {limit} together");
+                format!("the waiting branches of `pmap` use more than limits.stack_bytes = {limit} together");
             let fault = Fault::new(Code::StackExceeded, message);
-            return Err(self.end_with(fault.hint("call tools from outside of deep recursions")));
+            return Err(self.end_with(fault.hint("call tools outside of deep recursion")));
         }
         let limit = self.limits.memory_bytes;
         if self.held_bytes() as u64 > limit {

@@ -5,7 +5,8 @@
 //! ```
 //! let url = ptc_web::address("http://localhost:8080/v1")?;
 //! assert!(ptc_web::is_local(&url));
-//! assert_eq!(ptc_web::address("https://me:secret@x.example").unwrap_err(), "holds a password or a query; give secrets by themselves");
+//! let error = ptc_web::address("https://me:secret@x.example").unwrap_err();
+//! assert_eq!(error, "contains a password or a query; give secrets separately");
 //! # Ok::<(), String>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -24,12 +25,12 @@ const MAX_MESSAGE: usize = 500;
 
 /// Parses the address of a service. Errors do not repeat the address, which may hold a password.
 pub fn address(text: &str) -> Result<Url, String> {
-    let mut url = Url::parse(text).map_err(|error| format!("is no URL ({error})"))?;
+    let mut url = Url::parse(text).map_err(|error| format!("is not a URL ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err("is no address of a web server".to_string());
+        return Err("is not the address of a web server".to_string());
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err("holds a password or a query; give secrets by themselves".to_string());
+        return Err("contains a password or a query; give secrets separately".to_string());
     }
     url.set_fragment(None);
     Ok(url)

@@ -75,7 +75,8 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
     // 1. The mission.
     problems.extend(found(Reason::MissingPrompt));
     if problems.is_empty() && options.prompt.as_ref().is_none_or(|prompt| prompt.trim().is_empty()) {
-        problems.push(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`: what is it to do?"));
+        problems
+            .push(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`: say what it should do"));
     }
     // 2. Single options.
     problems.extend(found(Reason::InvalidOption));
@@ -175,7 +176,7 @@ fn ready(options: &AgentOptions) -> Result<Vec<Prelude>, BuildError> {
     }
     let wrong = |problem: &Diagnostic, of: &str| {
         let hint = problem.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
-        BuildError::option("preludes", format!("cannot be had: {of}{}{hint}", problem.message))
+        BuildError::option("preludes", format!("cannot be loaded: {of}{}{hint}", problem.message))
     };
     let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|problem| wrong(&problem, ""))?;
     let runtime = match &options.trusted {
@@ -214,13 +215,13 @@ fn stored(options: &AgentOptions) -> Result<Option<(Prelude, Vec<FrozenRef>)>, B
     if fixed(options).next().is_some() {
         return Err(BuildError::option(
             "preludes",
-            "and `runtime_prelude` are two ways to say the same; keep one of them",
+            "cannot be combined with `runtime_prelude`; keep one of them",
         ));
     }
     let bundle = store.bundle(&options.preludes, &[]);
     bundle
         .map(Some)
-        .map_err(|error| BuildError::option("preludes", format!("cannot be had: {}", error.message)))
+        .map_err(|error| BuildError::option("preludes", format!("cannot be loaded: {}", error.message)))
 }
 
 fn ranges(options: &AgentOptions) -> Vec<BuildError> {
@@ -247,7 +248,7 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
         .into_iter()
         .filter_map(|(name, value, least)| {
             let value = value.filter(|value| *value < least)?;
-            Some(BuildError::option(name, format!("must be at least {least}, and is {value}")))
+            Some(BuildError::option(name, format!("must be at least {least}, but is {value}")))
         })
         .collect();
     if options.max_cost_usd.is_some_and(|cost| !cost.is_finite() || cost <= 0.0) {
@@ -258,13 +259,13 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
     }
     for class in options.llm_retry.retryable_errors.iter().flatten() {
         if !CLASSES.contains(&class.as_str()) {
-            let rule = format!("has `{class}`, which is none of {}", CLASSES.join(", "));
+            let rule = format!("has `{class}`, which is not one of {}", CLASSES.join(", "));
             problems.push(BuildError::option("llm_retry.retryable_errors", rule));
         }
     }
     for (name, text) in [("name", &options.name), ("description", &options.description)] {
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            problems.push(BuildError::option(name, "is empty; leave it out, or say something"));
+            problems.push(BuildError::option(name, "is empty; leave it out, or give it a text"));
         }
     }
     problems
@@ -276,7 +277,8 @@ fn callable(options: &AgentOptions) -> Vec<BuildError> {
     described
         .map(|tool| {
             let message = format!(
-                "the tool `{}` has nothing behind it: give it a `prompt`, an `agent` or an `answer`, add it in code, or move it to `tool_catalog`",
+                "the tool `{}` has no implementation: give it a `prompt`, an `agent` or an `answer`, add it \
+                 in code, or move it to `tool_catalog`",
                 tool.name
             );
             BuildError::new(Reason::InvalidTool, message)
@@ -313,7 +315,7 @@ fn placeholders(
         let unused = template.unused(&signature.params);
         problems.extend(unused.into_iter().map(|name| {
             let message = format!(
-                "the parameter `{name}` is not used in `prompt`, and a text agent sees nothing else of it"
+                "the parameter `{name}` is not used in `prompt`, and a text agent sees it nowhere else"
             );
             BuildError::new(Reason::TemplateError, message)
         }));

@@ -132,7 +132,10 @@ impl Files {
             let answer = match serde_json::from_str(&text.1) {
                 Ok(answer) => answer,
                 Err(error) => {
-                    self.wrong(name, format!("`answer_file`: {} is no JSON: {error}", text.0.display()));
+                    self.wrong(
+                        name,
+                        format!("`answer_file`: {} is not valid JSON: {error}", text.0.display()),
+                    );
                     Value::Null
                 }
             };
@@ -162,7 +165,8 @@ impl Files {
         if self.open.len() >= MAX_DEPTH || self.open.iter().any(|open| same(open, path)) {
             let chain: Vec<String> = self.open.iter().map(|open| open.display().to_string()).collect();
             let message = format!(
-                "`agent`: {} is named from inside of itself, or too deep ({}); `tools.{name} = \"self\"` is the agent itself",
+                "`agent`: {} refers to itself, or is nested too deeply ({}); for the agent itself write \
+                 `tools.{name} = \"self\"`",
                 path.display(),
                 chain.join(" > "),
             );
@@ -226,13 +230,13 @@ fn read(path: &Path, most: u64) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let about = std::fs::metadata(path).map_err(failed)?;
     if !about.is_file() {
-        return Err(format!("cannot read {}: it is no file", path.display()));
+        return Err(format!("cannot read {}: it is not a file", path.display()));
     }
     if about.len() > most {
-        return Err(format!("{} has {} bytes; {most} is the most", path.display(), about.len()));
+        return Err(format!("{} has {} bytes; at most {most} are allowed", path.display(), about.len()));
     }
     let bytes = std::fs::read(path).map_err(failed)?;
-    String::from_utf8(bytes).map_err(|_| format!("{} is no UTF-8 text", path.display()))
+    String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text", path.display()))
 }
 
 /// Reads the table of a TOML or JSON file of at most 8 MiB.
@@ -245,8 +249,10 @@ pub fn read_table(path: &Path) -> Result<Value, BuildError> {
         _ => text.trim_start().starts_with('{'),
     };
     let table: Result<Value, String> = match is_json {
-        true => serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}")),
-        false => toml::from_str(&text).map_err(|error| format!("is no TOML: {}", error.to_string().trim())),
+        true => serde_json::from_str(&text).map_err(|error| format!("is not valid JSON: {error}")),
+        false => {
+            toml::from_str(&text).map_err(|error| format!("is not valid TOML: {}", error.to_string().trim()))
+        }
     };
     match table {
         Ok(table @ Value::Object(_)) => Ok(table),

@@ -46,12 +46,12 @@ fn unpinned(name: &str, folder: &Path) -> Option<Result<Value, String>> {
         let about = std::fs::metadata(path).map_err(failed)?;
         match about.is_file() && about.len() <= most {
             true => std::fs::read(path).map_err(failed),
-            false => Err(format!("{} is no file of at most {most} bytes", path.display())),
+            false => Err(format!("{} is not a file of at most {most} bytes", path.display())),
         }
     };
     if name.ends_with(".clj") {
         let text = read(&path, MAX_FILE_BYTES as u64).and_then(|bytes| {
-            String::from_utf8(bytes).map_err(|_| format!("{} is no UTF-8 text", path.display()))
+            String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text", path.display()))
         });
         return Some(text.map(|text| json!({"name": name, "source": text})));
     }
@@ -91,11 +91,12 @@ pub(super) fn read(value: &Value) -> Result<Named, String> {
     match (text("name"), text("source"), text("file")) {
         (Some(name), Some(source), None) => Ok(Named::Input(PreludeInput::source(name, source).pinned(pin))),
         (Some(name), None, Some(file)) => {
-            let bytes =
-                BASE64_STANDARD.decode(file).map_err(|_| format!("has a `file` {name} that is no base64"))?;
+            let bytes = BASE64_STANDARD
+                .decode(file)
+                .map_err(|_| format!("has a `file` {name} that is not base64"))?;
             Ok(Named::Input(PreludeInput::file(name, bytes, text("signature")).pinned(pin)))
         }
-        _ => Err("lists files, such as \"crm.ptcp\", \"billing.clj\" or \"ptc:paged\"".to_string()),
+        _ => Err("must list files, such as \"crm.ptcp\", \"billing.clj\" or \"ptc:paged\"".to_string()),
     }
 }
 

@@ -52,7 +52,7 @@ impl AgentBuilder {
     pub fn from_json(value: &Value) -> AgentBuilder {
         let mut builder = AgentBuilder::default();
         let Some(table) = value.as_object() else {
-            let message = "an agent is an object of options, such as {\"prompt\": \"…\"}";
+            let message = "an agent must be an object of options, such as {\"prompt\": \"…\"}";
             builder.problems.push(BuildError::new(Reason::MissingPrompt, message));
             return builder;
         };
@@ -66,10 +66,10 @@ impl AgentBuilder {
     pub fn from_toml(text: &str) -> Result<AgentBuilder, BuildError> {
         let fail = |message: String| BuildError::new(Reason::InvalidOption, message);
         if text.len() > MAX_FILE {
-            return Err(fail(format!("the file has {} bytes; {MAX_FILE} is the most", text.len())));
+            return Err(fail(format!("the file has {} bytes; at most {MAX_FILE} are allowed", text.len())));
         }
-        let table: Value =
-            toml::from_str(text).map_err(|error| fail(format!("not TOML: {}", error.to_string().trim())))?;
+        let table: Value = toml::from_str(text)
+            .map_err(|error| fail(format!("not valid TOML: {}", error.to_string().trim())))?;
         Ok(AgentBuilder::from_json(&table))
     }
 
@@ -116,7 +116,7 @@ impl AgentBuilder {
             }
             Some(Err(why)) => self.problems.push(BuildError::option("preludes", why)),
             None => {
-                let why = "is a list of files, such as [\"crm.ptcp\", \"billing.clj\", \"ptc:paged\"]";
+                let why = "must be a list of files, such as [\"crm.ptcp\", \"billing.clj\", \"ptc:paged\"]";
                 self.problems.push(BuildError::option("preludes", why));
             }
         }
@@ -124,7 +124,7 @@ impl AgentBuilder {
 
     fn set_tools(&mut self, name: &str, value: &Value) {
         let Some(table) = value.as_object() else {
-            self.problems.push(BuildError::option(name, "is a table of tools by name"));
+            self.problems.push(BuildError::option(name, "must be a table of tools by name"));
             return;
         };
         for (tool, entry) in table {

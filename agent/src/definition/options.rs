@@ -78,7 +78,7 @@ macro_rules! reader {
     };
     (code, $value:ident) => {{
         let _ = $value;
-        Err("takes code, and a file has none; set it on the builder".to_string())
+        Err("takes code, which a file cannot contain; set it on the builder".to_string())
     }};
     (some($inner:ty) $read:path, $value:ident) => {
         $read($value)
@@ -284,7 +284,7 @@ options! {
     [data] context_placement: ContextPlacement = ContextPlacement::System;
     /// Result of a mission that runs out of turns.
     [data] on_exhausted: OnExhausted = OnExhausted::Fail;
-    /// Failed turns in a row after which the mission ends.
+    /// Maximum failed turns in a row, after which the mission ends.
     [maybe] max_consecutive_failures: Option<u32> = None;
     /// US dollars after which the mission ends. Needs a model with known prices; otherwise use `token_limit`.
     [maybe] max_cost_usd: Option<f64> = None;
@@ -333,7 +333,8 @@ impl AgentBuilder {
             Err(error) => {
                 let name = T::schema_name();
                 let message = format!(
-                    "the Rust type `{name}` is no result of an agent: {error}; write its `signature` by hand"
+                    "the Rust type `{name}` cannot be the result of an agent: {error}; write its \
+                     `signature` by hand"
                 );
                 self.problems.push(BuildError::new(Reason::InvalidSignature, message));
             }
@@ -373,7 +374,7 @@ fn read_trusted(value: &Value) -> Result<Option<ptc_runtime::TrustedKeys>, Strin
     let keys: Vec<String> = Deserialize::deserialize(value)
         .map_err(|_| "must be a list of public keys, or of files that hold them".to_string())?;
     let keys = ptc_runtime::TrustedKeys::parse(&keys.join("\n"));
-    keys.map(Some).map_err(|problem| format!("has a key that is none: {}", problem.message))
+    keys.map(Some).map_err(|problem| format!("has an invalid key: {}", problem.message))
 }
 
 fn read_policy(value: &Value) -> Result<ptc_runtime::Policy, String> {
@@ -384,6 +385,6 @@ fn read_policy(value: &Value) -> Result<ptc_runtime::Policy, String> {
 
 /// Reads a table of tools. Only reached through `set`: the loader reads tools itself, for their own error reasons.
 fn read_tools(value: &Value) -> Result<ToolSet, String> {
-    let table = value.as_object().ok_or("is a table of tools by name")?;
+    let table = value.as_object().ok_or("must be a table of tools by name")?;
     table.iter().map(|(name, entry)| Tool::from_json(name, entry).map_err(|error| error.message)).collect()
 }

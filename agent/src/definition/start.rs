@@ -53,7 +53,7 @@ impl Agent {
         let tree = Tree::new(&run.context);
         let context = tree.root();
         if !matches!(context.node(), Node::Map(_)) {
-            let message = format!("the context must be a map, and is {}", context.kind());
+            let message = format!("the context must be a map, but is {}", context.kind());
             return Err(vec![BuildError::new(Reason::ValidationError, message)]);
         }
         problems.extend(conflicts(&agent, context));
@@ -132,7 +132,7 @@ fn conflicts(agent: &Agent, context: View<'_>) -> Vec<BuildError> {
     let is_key = |name: &str| keys.iter().any(|(key, _)| key.name().is_some_and(|key| keys::same(key, name)));
     let both = agent.tools().iter().filter(|tool| is_key(&tool.name));
     both.map(|tool| {
-        let message = format!("`{}` is a tool and a key of the context; rename one of them", tool.name);
+        let message = format!("`{}` is both a tool and a key of the context; rename one of them", tool.name);
         BuildError::new(Reason::NameConflict, message)
     })
     .collect()
@@ -160,7 +160,7 @@ fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<
             .iter()
             // Servers check calls against their own schemas.
             .filter(|tool| tool.signature.is_none() && !tool.is_of_servers())
-            .map(|tool| fail(format!("the tool `{}` has no signature, and `strict` asks for one", tool.name)))
+            .map(|tool| fail(format!("the tool `{}` has no signature, but `strict` requires one", tool.name)))
             .collect();
         if !bare.is_empty() {
             return Err(bare);

@@ -134,7 +134,7 @@ impl Compaction {
         }
         let table: Table = serde_json::from_value(value.clone()).map_err(unread)?;
         if let Some(other) = table.strategy.filter(|name| name != "trim") {
-            return Err(format!("has the strategy `{other}`; `trim` is the only one"));
+            return Err(format!("has the strategy `{other}`; only `trim` is supported"));
         }
         let default = Compaction::default();
         let (after_turns, after_tokens) = table
@@ -212,17 +212,17 @@ impl StepState {
 
 /// Reads steps: texts, which get the ids 1, 2, …, `[id, text]` pairs, and tables with the fields of [`PlanItem`].
 pub(super) fn read_plan(value: &Value) -> Result<Vec<PlanItem>, String> {
-    let items = value.as_array().ok_or("is a list of texts, of pairs of id and text, or of tables")?;
+    let items = value.as_array().ok_or("must be a list of texts, of pairs of id and text, or of tables")?;
     let read = |(i, item): (usize, &Value)| match item {
         Value::String(text) => Ok(PlanItem::new((i + 1).to_string(), text)),
         Value::Array(pair) => match &pair[..] {
             [Value::String(id), Value::String(text)] => Ok(PlanItem::new(id, text)),
-            _ => Err(format!("has step {} that is no pair of id and text", i + 1)),
+            _ => Err(format!("has an invalid step {}: it is not a pair of id and text", i + 1)),
         },
         Value::Object(_) => {
-            PlanItem::deserialize(item).map_err(|error| format!("has step {} that is wrong: {error}", i + 1))
+            PlanItem::deserialize(item).map_err(|error| format!("has an invalid step {}: {error}", i + 1))
         }
-        _ => Err(format!("has step {} that is neither a text nor a pair", i + 1)),
+        _ => Err(format!("has an invalid step {}: it is neither a text nor a pair", i + 1)),
     };
     items.iter().enumerate().map(read).collect()
 }

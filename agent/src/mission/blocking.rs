@@ -17,7 +17,7 @@ fn runtime() -> Result<&'static Runtime, Box<Step>> {
             Builder::new_multi_thread().worker_threads(2).thread_name("ptc-agent").enable_all().build();
         builder.map_err(|error| error.to_string())
     });
-    runtime.as_ref().map_err(|error| broken(format!("no runtime: {error}")))
+    runtime.as_ref().map_err(|error| broken(format!("cannot start a runtime: {error}")))
 }
 
 fn broken(message: String) -> Box<Step> {
@@ -45,8 +45,9 @@ impl<T> Future for AbortOnDrop<Result<T, Box<Step>>> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let ended = Pin::new(&mut self.0).poll(context);
-        ended
-            .map(|ended| ended.unwrap_or_else(|error| Err(broken(format!("the mission broke off: {error}")))))
+        ended.map(|ended| {
+            ended.unwrap_or_else(|error| Err(broken(format!("the mission was interrupted: {error}"))))
+        })
     }
 }
 

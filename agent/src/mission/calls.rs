@@ -73,14 +73,14 @@ pub(super) fn recorded_answer(key: &CacheKey, answer: Result<&ToolAnswer, &Refus
         Ok(ToolAnswer::Datum(datum)) => Ok(datum.clone()),
         Ok(ToolAnswer::Frozen(frozen)) => frozen.to_datum(MAX_ANSWER).map_err(|_| "too large"),
         Err(Refusal::Error(error)) => return json!({"key": key, "error": error.to_string()}),
-        Err(Refusal::Fault(_)) => return json!({"key": key, "lost": "it was given up"}),
+        Err(Refusal::Fault(_)) => return json!({"key": key, "lost": "it was cancelled"}),
     };
     let datum = match datum {
         Ok(datum) => datum,
         Err(why) => return json!({"key": key, "lost": why}),
     };
     if without_media(&datum) != datum {
-        return json!({"key": key, "lost": "it has images or documents, which traces do not hold"});
+        return json!({"key": key, "lost": "it has images or documents, which traces do not contain"});
     }
     let plain = datum_to_json(&datum).ok().filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
     match plain {

@@ -72,7 +72,7 @@ pub fn then(before: Result<Step, Box<Step>>, agent: &Agent, options: RunOptions)
         .collect();
     if !missing.is_empty() {
         let message =
-            format!("the step before did not return {}, which the next agent needs", missing.join(", "));
+            format!("the previous step did not return {}, which the next agent needs", missing.join(", "));
         return Err(Step::failing(Fail::new("chain_error", message).details(json!({"missing": missing}))));
     }
     run(agent, &options)

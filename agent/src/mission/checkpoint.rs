@@ -78,7 +78,7 @@ impl Checkpoint {
         ];
         match counts.iter().all(|count| *count <= MAX_COUNT) && spent.cost_usd >= 0.0 {
             true => Ok(()),
-            false => Err("it is damaged: no mission comes to its counts".to_string()),
+            false => Err("it is damaged: its counts are impossible".to_string()),
         }
     }
 }
@@ -147,7 +147,8 @@ impl Mission {
         let Some(dir) = self.run.checkpoint_dir.clone() else { return };
         let file = dir.join(format!("checkpoint-{}.json", self.state.done));
         let (cache, left_out) = self.engine.as_ref().map(cached_answers).unwrap_or_default();
-        let warning = "answers of cached tools were too large for a checkpoint; after a resume the tools are asked again";
+        let warning = "answers of cached tools were too large for a checkpoint; after a resume the tools \
+                       are called again";
         if left_out > 0 && !self.state.warnings.iter().any(|known| known == warning) {
             self.state.warnings.push(warning.to_string());
         }
@@ -211,13 +212,13 @@ impl Mission {
             return Err(wrong(format!("its version is {}, not {VERSION}", checkpoint.version)));
         }
         if checkpoint.identity != self.identity() {
-            return Err(wrong("it belongs to another agent, or to another mission".to_string()));
+            return Err(wrong("it belongs to another agent or another mission".to_string()));
         }
         checkpoint.check_counts().map_err(wrong)?;
         let options = self.agent.options();
         let (work, retry) = (checkpoint.state.work_left, checkpoint.state.retry_left);
         if work > options.max_turns || retry > options.retry_turns {
-            return Err(wrong("it has more turns left than the agent may take".to_string()));
+            return Err(wrong("it has more turns left than the agent allows".to_string()));
         }
         // Tasks finished in the interrupted turn are only in the journal's own file.
         let beside = file.with_file_name(JOURNAL);

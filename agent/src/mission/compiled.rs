@@ -130,7 +130,8 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
             && second.returned == step.returned
             && other != sample
         {
-            let warning = "the program gives the same for different data; it may hold the sample's result as a constant";
+            let warning = "the program returns the same for different data; it may contain the sample's \
+                           result as a constant";
             compiled.metadata.warnings.push(warning.to_string());
         }
     }
@@ -336,7 +337,7 @@ impl CompiledAgent {
     /// Returns the program as a tool of another agent. Fails if its own tools need a model, since it has none to ask.
     pub fn as_tool(&self, name: impl Into<String>) -> Result<Tool, BuildError> {
         if self.llm_required {
-            let message = "tools of the program ask a model; give the agent itself as a tool";
+            let message = "tools of the program ask a model; use the agent itself as a tool";
             return Err(BuildError::new(Reason::InvalidTool, message));
         }
         let compiled = self.clone();

@@ -101,7 +101,8 @@ impl Delegate {
                 ToolKind::Llm(question) => self.question(tool, question, args, place, scope).await,
                 _ if tool.name == LLM_QUERY => self.query(args, place, scope).await,
                 ToolKind::Plain(_) | ToolKind::Export(_) | ToolKind::Described => {
-                    let message = "it is only described, so nothing can answer; give the host's code for it";
+                    let message = "it is only described and has no implementation; add code for it in the \
+                                   host";
                     Err(ToolError::new(message).into())
                 }
             }

@@ -20,7 +20,7 @@ pub(super) struct Execution {
 
 /// Returns the failure of a mission that should run a program but has no engine.
 pub(super) fn no_engine() -> Fail {
-    Fail::new("internal_error", "there is nothing to run programs with")
+    Fail::new("internal_error", "the agent cannot run programs")
 }
 
 impl Mission {

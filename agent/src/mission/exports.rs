@@ -122,7 +122,7 @@ fn answer(export: &ExportTool, outcome: &Outcome) -> Result<ToolAnswer, Refusal>
     if let Ok(datum) = value.to_datum(LOOKED_AT)
         && let Err(wrong) = to_json(&datum)
     {
-        let message = format!("`{}` gave what is no data: {wrong}", export.reference());
+        let message = format!("`{}` returned something that is not data: {wrong}", export.reference());
         return Err(ToolError::new(message).into());
     }
     Ok(ToolAnswer::Frozen(value))

@@ -217,7 +217,7 @@ pub(super) fn details_of(code: Code, failure: &Failure) -> Value {
 
 /// Returns the failure of a mission that cannot start: the first problem, and all of them in its details.
 pub(super) fn fail_of(problems: &[BuildError]) -> Fail {
-    let Some(first) = problems.first() else { return Fail::new("invalid_option", "the agent is not sound") };
+    let Some(first) = problems.first() else { return Fail::new("invalid_option", "the agent is not valid") };
     let fail = Fail::new(first.reason.name(), first.message.clone());
     if problems.len() == 1 {
         return fail;
@@ -237,7 +237,7 @@ pub(super) fn no_model(error: &LlmError) -> Fail {
 /// Returns the failure of a mission whose data should come from a failed step.
 pub(super) fn chained(fail: &Fail) -> Fail {
     let told = |fail: &Fail| {
-        let message = format!("the step before failed with {fail}");
+        let message = format!("the previous step failed with {fail}");
         let detail = json!(fail);
         Fail::new("chained_failure", message).details(json!({"original_failure": detail, "upstream": detail}))
     };

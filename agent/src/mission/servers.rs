@@ -150,8 +150,7 @@ fn still_granted(agent: &Agent, servers: &Arc<dyn Servers>, guard: GuardFn) -> G
         };
         let decided = match needed.iter().find(gone) {
             Some((server, tool)) => {
-                let message =
-                    format!("prelude attach failed: upstream:{server}/{tool} is not there any more");
+                let message = format!("prelude attach failed: upstream:{server}/{tool} no longer exists");
                 Guard::Stop(Err(Fail::new("prelude_attach_failed", message)))
             }
             None => guard(turn, standing),

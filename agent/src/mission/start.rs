@@ -117,7 +117,7 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     let end = match mission.place.depth > mission.place.max_depth {
         true => {
             let message = format!(
-                "agents call agents {} levels deep, and {} are allowed (`max_depth`)",
+                "agents call agents {} levels deep, but at most {} are allowed (`max_depth`)",
                 mission.place.depth, mission.place.max_depth
             );
             Err(Fail::new("max_depth_exceeded", message))
@@ -171,7 +171,7 @@ impl Drop for UnendedRun {
         let Some(scope) = &self.0 else { return };
         let (kind, reason) = match std::thread::panicking() {
             true => ("panic", "the mission panicked"),
-            false => ("dropped", "nobody waited for the mission any more"),
+            false => ("dropped", "the mission was abandoned: nothing waits for its result any more"),
         };
         scope.emit(Kind::RunException, |event| {
             event.status = Some("error".into());
@@ -231,7 +231,7 @@ fn build(
     let has_tools = agent.tools().native(true).next().is_some();
     let calls = mode != Mode::Program && (mode != Mode::Text || has_tools);
     if calls && !client.supports().tools {
-        let message = format!("the model `{}` cannot call tools, and this agent needs it to", client.name());
+        let message = format!("the model `{}` cannot call tools, but this agent needs that", client.name());
         return Err(Fail::new("llm_error", message).details(json!({"class": "client_error"})));
     }
     let offered = library.as_ref().and_then(Library::inventory);

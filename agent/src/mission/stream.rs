@@ -117,7 +117,7 @@ pub fn stream(agent: impl Runnable + Send + 'static, mut options: RunOptions) ->
 type Ending = Result<Step, Box<Step>>;
 
 /// Stream of the events of a mission: see [`stream`].
-#[must_use = "a mission whose stream is not read does nothing"]
+#[must_use = "a mission does nothing until its stream is read"]
 pub struct MissionStream {
     /// Running mission; None after its end.
     mission: Option<Pin<Box<dyn Future<Output = Ending> + Send>>>,

@@ -132,7 +132,7 @@ fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
                 Ok(Datum::scalar(Node::Str(trimmed.into())))
             }
             (_, Ok(value)) => data(&value),
-            _ => Err(format!("`{}` is no JSON", ptc_contract::data::head(trimmed, 100))),
+            _ => Err(format!("`{}` is not valid JSON", ptc_contract::data::head(trimmed, 100))),
         };
     }
     let value = extract_json(text).map_err(|error| error.to_string())?;

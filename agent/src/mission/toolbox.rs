@@ -544,7 +544,9 @@ impl Toolbox {
                         let called = std::panic::catch_unwind(AssertUnwindSafe(|| body(&args, &ctx)));
                         let _ = done.send(called.unwrap_or_else(|panic| Err(panicked(&*panic))));
                     });
-                    spawned.map_err(|error| ToolError::new(format!("no thread for the tool: {error}")))?;
+                    spawned.map_err(|error| {
+                        ToolError::new(format!("cannot start a thread for the tool: {error}"))
+                    })?;
                     wait.await.unwrap_or_else(|_| Err(ToolError::new("the tool ended without an answer")))
                 }
             }

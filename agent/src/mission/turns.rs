@@ -367,7 +367,8 @@ impl Mission {
             step.tool_cache = engine.toolbox.kept();
         }
         if self.place.secrets().overflowed() {
-            let warning = "there was more firewalled data than can be looked for; printed text and errors were hidden whole";
+            let warning = "there was too much firewalled data to search for; printed text and errors were \
+                           hidden completely";
             step.warnings.push(warning.to_string());
         }
         if self.run.collect_messages {

@@ -59,7 +59,7 @@ fn read<T: DeserializeOwned>(ended: Result<Step, Box<Step>>) -> Result<TypedStep
             // The error quotes values, and errors end up in logs.
             let hides = step.returned.as_ref().is_some_and(|value| redact(value) != *value);
             let why = if hides {
-                "why is not told, since it has firewalled fields".into()
+                "the reason is not shown, since it has firewalled fields".into()
             } else {
                 error.to_string()
             };

@@ -26,7 +26,7 @@ impl Mission {
             }
             Some(StopReason::Filtered) => {
                 let words = self.last_words(reply);
-                let fail = Fail::new("reply_filtered", "a filter of the provider held back the reply");
+                let fail = Fail::new("reply_filtered", "a filter of the provider blocked the reply");
                 Err(if words.is_empty() { fail } else { fail.details(json!({"said": words})) })
             }
             Some(StopReason::MaxTokens) if !self.is_whole(reply) => self.cut(reply, turn).map(Some),

@@ -37,13 +37,14 @@ impl Plan {
     /// # Ok::<(), ptc_agent::plan::PlanError>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
-        let damaged = |why: String| PlanError::new(PlanErrorKind::Damaged, format!("this is no plan: {why}"));
+        let damaged =
+            |why: String| PlanError::new(PlanErrorKind::Damaged, format!("this is not a plan: {why}"));
         let mut value: Value = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
         let version = value.as_object_mut().and_then(|map| map.remove("version"));
         match version.as_ref().and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
-                let why = format!("it has version {other} of the form, and only {VERSION} is known here");
+                let why = format!("it has format version {other}, but only {VERSION} is supported");
                 return Err(damaged(why));
             }
             None => return Err(damaged("it does not say `\"version\": 1`".to_string())),
@@ -84,7 +85,7 @@ impl Plan {
         // Checked before opening: opening a pipe would wait for a writer.
         let found = fs::metadata(path).map_err(io)?;
         if !found.is_file() {
-            let message = format!("`{}` is no file", path.display());
+            let message = format!("`{}` is not a file", path.display());
             return Err(PlanError::new(PlanErrorKind::Io, message));
         }
         let mut bytes = Vec::new();
@@ -103,7 +104,7 @@ impl Plan {
             ..error
         };
         let text = std::str::from_utf8(bytes).map_err(|_| {
-            named(PlanError::new(PlanErrorKind::Damaged, "this is no plan: it is no text in UTF-8"))
+            named(PlanError::new(PlanErrorKind::Damaged, "this is not a plan: it is not UTF-8 text"))
         })?;
         Plan::from_json(text).map_err(named)
     }
@@ -118,7 +119,7 @@ fn io(verb: &str, path: &Path, error: &std::io::Error) -> PlanError {
 }
 
 fn too_large(what: &str) -> PlanError {
-    let message = format!("{what} is larger than {MAX_FILE_BYTES} bytes, which no plan is");
+    let message = format!("{what} is larger than {MAX_FILE_BYTES} bytes, the maximum for plans");
     PlanError::new(PlanErrorKind::TooLarge, message)
 }
 
@@ -155,7 +156,8 @@ impl FilePlans {
         if !is_name || name.starts_with('.') {
             let shown: String = name.chars().take(60).collect();
             let message = format!(
-                "`{shown}` is no name for a plan: letters, digits, `-`, `_` and `.`, not in front; such as `workflow-001`"
+                "`{shown}` is not a valid name for a plan: use letters, digits, `-`, `_` and `.`, but not \
+                 `.` first, such as `workflow-001`"
             );
             return Err(PlanError::new(PlanErrorKind::Invalid, message));
         }

@@ -107,7 +107,7 @@ impl Followed {
             }
             let done = self.unwritten.iter().map(|report| format!("{} ({})", report.id, report.summary));
             let done = ptc_contract::data::cut(&done.collect::<Vec<_>>().join(", "), 2000);
-            let message = format!("{}; done, and not in the file: {done}", error.message);
+            let message = format!("{}; done, but not in the file: {done}", error.message);
             PlanError { message, ..error }
         })
     }

@@ -108,7 +108,8 @@ impl GitHub {
 
     async fn sync(&self, plan: &mut Plan) -> Result<(), PlanError> {
         let Some(link) = plan.issue.clone() else {
-            let message = "the plan came from no issue; load it with `Plan::from_github_issue`, or `save` it under a number";
+            let message = "the plan does not come from an issue; load it with `Plan::from_github_issue`, or \
+                           `save` it under a number";
             return Err(PlanError::new(PlanErrorKind::Invalid, message));
         };
         let mut attempt = 1;
@@ -174,7 +175,7 @@ impl GitHub {
             .header(USER_AGENT, concat!("ptc-agent/", env!("CARGO_PKG_VERSION")));
         if let Some(token) = &self.token {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal())).map_err(|_| {
-                PlanError::new(PlanErrorKind::Invalid, "the token has characters that no header can hold")
+                PlanError::new(PlanErrorKind::Invalid, "the token has characters that headers cannot contain")
             })?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
@@ -193,7 +194,7 @@ impl GitHub {
         }
         let bytes = ptc_web::bounded(response, MAX_ANSWER).await.map_err(|error| match error {
             BodyError::TooLarge => {
-                let message = format!("{what} is larger than {MAX_ANSWER} bytes, which no plan is");
+                let message = format!("{what} is larger than {MAX_ANSWER} bytes, the maximum for plans");
                 PlanError::new(PlanErrorKind::TooLarge, message)
             }
             BodyError::Connection(error) => unreachable(error),
@@ -219,9 +220,9 @@ impl GitHub {
         let is_limit = status == StatusCode::TOO_MANY_REQUESTS
             || (status == StatusCode::FORBIDDEN && (after.is_some() || spent));
         let (kind, message) = match status.as_u16() {
-            _ if is_limit => (RateLimited, format!("GitHub takes no more requests for now: {told}")),
-            401 => (Unauthorized, format!("GitHub does not take the token: {told}")),
-            403 => (Forbidden, format!("the token may not touch {what}: {told}")),
+            _ if is_limit => (RateLimited, format!("GitHub is limiting requests: {told}")),
+            401 => (Unauthorized, format!("GitHub rejected the token: {told}")),
+            403 => (Forbidden, format!("the token has no access to {what}: {told}")),
             404 => (NotFound, format!("there is no {what}, or the token may not see it")),
             410 => (NotFound, format!("{what} was deleted")),
             409 | 412 => (Conflict, format!("{what} was changed by somebody else at the same time")),
@@ -295,7 +296,10 @@ impl PlanStore for GitHubPlans {
 fn number(name: &str) -> Result<u64, PlanError> {
     name.trim_start_matches('#').parse().map_err(|_| {
         let shown: String = name.chars().take(60).collect();
-        PlanError::new(PlanErrorKind::Invalid, format!("`{shown}` is no number of an issue, such as `275`"))
+        PlanError::new(
+            PlanErrorKind::Invalid,
+            format!("`{shown}` is not the number of an issue, such as `275`"),
+        )
     })
 }
 
@@ -309,7 +313,7 @@ fn check_repo(repo: &str) -> Result<(), PlanError> {
         Some((owner, name)) if is_name(owner) && is_name(name) => Ok(()),
         _ => {
             let shown: String = repo.chars().take(60).collect();
-            let message = format!("`{shown}` is no repository; write `owner/repo`");
+            let message = format!("`{shown}` is not a repository; write `owner/repo`");
             Err(PlanError::new(PlanErrorKind::Invalid, message))
         }
     }
@@ -322,7 +326,7 @@ fn address(url: &str) -> Result<Url, PlanError> {
     };
     let url = ptc_web::address(url).map_err(|what| wrong(&what))?;
     if url.scheme() != "https" && !ptc_web::is_local(&url) {
-        return Err(wrong("must begin with `https`, since the token goes along"));
+        return Err(wrong("must begin with `https`, since the token is sent to it"));
     }
     Ok(url)
 }

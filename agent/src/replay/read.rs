@@ -34,7 +34,7 @@ impl RecordedMission {
         }
         let is_start = |event: &&Event| event.kind == Kind::RunStart && event.depth == 0;
         let Some(start) = trace.events().iter().find(is_start) else {
-            return Err(NotWhole("the trace has no mission: there is no `run.start`".to_string()));
+            return Err(NotWhole("the trace has no mission: it has no `run.start`".to_string()));
         };
         let root_id = start.trace_id;
         if let Some(other) = trace.events().iter().find(|event| is_start(event) && event.trace_id != root_id)
@@ -52,7 +52,7 @@ impl RecordedMission {
         if let Some(lost) = events.iter().find(|event| event.kind == Kind::EventOmitted) {
             let name = lost.data.get("event").and_then(Value::as_str).unwrap_or("an event");
             let at = lost.turn.map_or(String::new(), |turn| format!(" of turn {turn}"));
-            return Err(NotWhole(format!("`{name}`{at} was too large for the trace, which is not whole")));
+            return Err(NotWhole(format!("`{name}`{at} was too large for the trace, so it is incomplete")));
         }
         let root: Vec<Event> = events.iter().filter(|event| event.trace_id == root_id).cloned().collect();
         if !root.iter().any(|event| event.kind.ends_run() && event.data.contains_key("usage")) {
@@ -106,7 +106,7 @@ fn kept_mission(start: &Event) -> Option<Result<Value, NotWhole>> {
         return Some(Err(NotWhole(message.to_string())));
     }
     if let Some(what) = kept.get("left_out").and_then(Value::as_str) {
-        let message = format!("the data of the mission has {what}, which traces do not hold");
+        let message = format!("the data of the mission has {what}, which traces do not contain");
         return Some(Err(NotWhole(message)));
     }
     Some(Ok(kept.clone()))
@@ -193,7 +193,7 @@ fn answered(events: &[Event]) -> Result<Vec<RecordedCall>, NotWhole> {
 fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<RecordedCall>, NotWhole> {
     let tool = call.tool_name.clone().unwrap_or_default();
     let at = turn.map_or(String::new(), |turn| format!(" in turn {turn}"));
-    let wrong = |why: &str| NotWhole(format!("the answer of `tool/{tool}`{at} cannot be given again: {why}"));
+    let wrong = |why: &str| NotWhole(format!("the answer of `tool/{tool}`{at} cannot be replayed: {why}"));
     if let Some(bytes) = call.data.get("replay_omitted_bytes") {
         return Err(wrong(&format!("it has {bytes} bytes, and the trace left it out")));
     }
@@ -214,7 +214,7 @@ fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<RecordedCall>,
             let datum: Datum =
                 serde_json::from_value(nodes.clone()).map_err(|error| wrong(&error.to_string()))?;
             // The file is untrusted, so its nodes are validated.
-            Ok(Datum::new(datum.nodes().to_vec()).ok_or_else(|| wrong("its nodes make no sense"))?)
+            Ok(Datum::new(datum.nodes().to_vec()).ok_or_else(|| wrong("its nodes are invalid"))?)
         }
         (_, _, Some(error)) => Err(error.as_str().unwrap_or("no message").to_string()),
         _ => return Err(wrong("it is not there")),

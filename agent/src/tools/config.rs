@@ -205,18 +205,19 @@ impl ToolConfig {
         match said[..] {
             [] => Ok(()),
             ["answer_file" | "program"] => Err(format!(
-                "`{}` names a file, and this agent comes from none: load it with `AgentFile`, or give `answer` or `source`",
+                "`{}` names a file, but this agent was not loaded from one: load it with `AgentFile`, or \
+                 give `answer` or `source`",
                 said[0]
             )),
             ["agent"] if self.tools.is_some() => {
-                Err("`tools` belongs into the `agent`, which has tools of its own".to_string())
+                Err("`tools` belongs in the `agent`, which has its own tools".to_string())
             }
             ["agent"] if self.agent.as_ref().is_some_and(Value::is_string) => {
-                Err("`agent` names a file, and this agent comes from none: load it with `AgentFile`"
+                Err("`agent` names a file, but this agent was not loaded from one: load it with `AgentFile`"
                     .to_string())
             }
             [_] => Ok(()),
-            _ => Err(format!("has {}; one of them can be behind a tool", said.join(" and "))),
+            _ => Err(format!("has {}; keep only one of them", said.join(" and "))),
         }
     }
 }

@@ -109,7 +109,7 @@ impl JsonLines {
         };
         let started = std::thread::Builder::new().name("ptc-trace".to_string()).spawn(work);
         if let Err(error) = &started {
-            counts.failed(&format!("no thread for the trace: {error}"));
+            counts.failed(&format!("cannot start a thread for the trace: {error}"));
         }
         let to = started.is_ok().then_some(to);
         JsonLines(Arc::new(Shared { to: Mutex::new(to), done: Mutex::new(Some(done)), counts }))
@@ -182,7 +182,7 @@ impl Shared {
         if let Some(done) = lock(&self.done).take()
             && done.recv_timeout(LAST_PATIENCE) == Err(RecvTimeoutError::Timeout)
         {
-            self.counts.failed("the disk did not take the rest of the trace in time");
+            self.counts.failed("the rest of the trace could not be written in time");
         }
     }
 }

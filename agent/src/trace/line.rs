@@ -173,15 +173,15 @@ pub(super) enum NoEvent {
 pub(super) fn from_line(line: &str) -> Result<Event, NoEvent> {
     let broken = |why: &str| NoEvent::Broken(why.to_string());
     let value: Value =
-        serde_json::from_str(line).map_err(|error| NoEvent::Broken(format!("no JSON: {error}")))?;
+        serde_json::from_str(line).map_err(|error| NoEvent::Broken(format!("not valid JSON: {error}")))?;
     let Value::Object(mut line) = value else { return Err(broken("must be a JSON object")) };
     match line.get("schema_version").and_then(Value::as_u64) {
         Some(SCHEMA_VERSION) => {}
         Some(other) => {
-            let why = format!("`schema_version` is {other}; {SCHEMA_VERSION} can be read");
+            let why = format!("`schema_version` is {other}, but only {SCHEMA_VERSION} can be read");
             return Err(NoEvent::Broken(why));
         }
-        None => return Err(broken("`schema_version` is missing: this is no line of a trace")),
+        None => return Err(broken("`schema_version` is missing: this is not a line of a trace")),
     }
     let text = |key: &str| line.get(key).and_then(Value::as_str);
     let number = |key: &str| line.get(key).and_then(Value::as_u64);

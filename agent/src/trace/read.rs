@@ -85,11 +85,13 @@ impl Loaded {
     fn checked(mut self, path: &Path) -> Result<Loaded, ReadError> {
         if self.events.is_empty() {
             let why = match self.problems.told.first() {
-                Some(first) => format!("no line can be read; {first}"),
-                None if self.problems.unknown_events > 0 => "it has no event that is known here".to_string(),
+                Some(first) => format!("no line can be read: {first}"),
+                None if self.problems.unknown_events > 0 => {
+                    "it has no event that this version knows".to_string()
+                }
                 None => "it is empty".to_string(),
             };
-            return Err(ReadError(format!("{} is no trace: {why}", path.display())));
+            return Err(ReadError(format!("{} is not a trace: {why}", path.display())));
         }
         // Threads may have written in another order.
         self.events.sort_by_key(|event| (event.at, event.trace_id, event.seq));
@@ -133,12 +135,12 @@ impl Loaded {
         let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         // Opening a pipe would block, and a device never ends.
         if !about.is_file() {
-            return Err(ReadError(format!("{} is no file", path.display())));
+            return Err(ReadError(format!("{} is not a file", path.display())));
         }
         self.bytes += about.len();
         if self.bytes > MAX_BYTES {
             let message =
-                format!("{}: traces of more than {MAX_BYTES} bytes are not read at once", path.display());
+                format!("{}: more than {MAX_BYTES} bytes of traces cannot be read at once", path.display());
             return Err(ReadError(message));
         }
         let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
@@ -156,7 +158,7 @@ impl Loaded {
                 _ if line.len() > MAX_LINE => {
                     Err(NoEvent::Broken(format!("it has more than {MAX_LINE} bytes")))
                 }
-                Err(_) => Err(NoEvent::Broken("it is no UTF-8 text".to_string())),
+                Err(_) => Err(NoEvent::Broken("it is not UTF-8 text".to_string())),
                 Ok(text) => from_line(text),
             };
             match read {

@@ -54,13 +54,13 @@ impl Tracer {
     /// use ptc_agent::trace::Tracer;
     /// assert!(Tracer::new().on("mission_start", |event| println!("{}", event.trace_id)).is_ok());
     /// let error = Tracer::new().on("run.strat", |_| ()).unwrap_err();
-    /// assert_eq!(error, "there is no event `run.strat`; `run.start` is near");
+    /// assert_eq!(error, "there is no event `run.strat`; did you mean `run.start`?");
     /// ```
     pub fn on(self, name: &str, f: impl Fn(&Event) + Send + Sync + 'static) -> Result<Tracer, String> {
         let Some(kind) = Kind::from_name(name) else {
             let names = Kind::ALL.iter().flat_map(|kind| std::iter::once(kind.name()).chain(kind.alias()));
             let near = match ptc_bytecode::nearest(name, names) {
-                Some(near) => format!("; `{near}` is near"),
+                Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
             };
             return Err(format!("there is no event `{name}`{near}"));

@@ -242,7 +242,7 @@ fn traces_and_turns_have_words_in_place_of_images() {
     let step = done(&agent, &options);
     let told = seen.lock().unwrap().clone();
     assert!(!told.contains(BYTES), "{told}");
-    assert!(told.contains(WORDS) && told.contains("it has images or documents, which traces do not hold"));
+    assert!(told.contains(WORDS) && told.contains("it has images or documents, which traces do not contain"));
     assert_eq!(value(&step)["photos"][0]["data"], json!(photo().data()), "the host has all of it");
     let calls: Vec<Value> = step.tool_calls.iter().map(|call| call.result.clone()).collect();
     assert!(calls.iter().all(|result| *result == json!(WORDS)), "{calls:?}");

@@ -140,7 +140,7 @@ fn another_mission_does_not_go_on_from_there() {
         let mut forged: serde_json::Value = serde_json::from_str(&text).unwrap();
         *forged.pointer_mut(place).unwrap() = count;
         std::fs::write(dir.path().join("checkpoint-2.json"), forged.to_string()).unwrap();
-        assert!(resume(&worker(), dir.path()).contains("no mission comes to its counts"), "{place}");
+        assert!(resume(&worker(), dir.path()).contains("its counts are impossible"), "{place}");
     }
     checkpoint["state"]["work_left"] = json!(1000);
     std::fs::write(dir.path().join("checkpoint-2.json"), checkpoint.to_string()).unwrap();

@@ -176,7 +176,7 @@ fn a_type_that_is_no_result_is_told_before_a_model_is_asked() {
     let model = Scripted::new(["(return 1)"]);
     let error = run_as::<Tree>("Look", &with(&model)).unwrap_err();
     assert_eq!((error.step.reason(), model.left()), ("invalid_signature", 1));
-    assert!(error.to_string().contains("the Rust type `Tree` is no result of an agent"), "{error}");
+    assert!(error.to_string().contains("the Rust type `Tree` cannot be the result of an agent"), "{error}");
 }
 
 #[test]

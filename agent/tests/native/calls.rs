@@ -145,7 +145,10 @@ fn an_answer_without_a_json_form_is_an_error_that_says_where() {
     let answers = answers(&model.requests()[1].messages);
     assert_eq!(answers[0].1["reason"], "tool_error");
     let message = answers[0].1["message"].as_str().unwrap();
-    assert!(message.contains("rows[0].ts") && message.contains("a number that JSON has not"), "{message}");
+    assert!(
+        message.contains("rows[0].ts") && message.contains("a number that JSON does not have"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -171,6 +174,6 @@ fn calls_nobody_waits_for_are_paired_and_recorded() {
     assert_eq!((&answers[0].1, &answers[1].1["reason"]), (&json!(1), &json!("cancelled")));
     let calls = &step.turns[0].tool_calls;
     assert_eq!((calls[0].error.is_none(), calls[0].effect.as_str()), (true, "write"));
-    assert!(calls[1].error.as_deref().unwrap().contains("given up"), "{calls:?}");
+    assert!(calls[1].error.as_deref().unwrap().contains("cancelled before there was an answer"), "{calls:?}");
     assert_eq!(step.tool_calls.len(), 2);
 }

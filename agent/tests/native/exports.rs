@@ -228,7 +228,11 @@ fn limits_hold_for_exports_too() {
     let told = asked(&[("slow_stop", json!({})), ("slow_early", json!({})), ("slow_make", json!({}))]);
     assert_eq!((&told[0]["reason"], &told[0]["message"]), (&json!("tool_error"), &json!("no_stock: none")));
     assert_eq!(told[1], json!(7), "`return` ends the program of the export, and no more");
-    assert!(told[2]["message"].as_str().unwrap().contains("`slow/make` gave what is no data"), "{}", told[2]);
+    assert!(
+        told[2]["message"].as_str().unwrap().contains("`slow/make` returned something that is not data"),
+        "{}",
+        told[2]
+    );
     let told = asked(&[("slow_large", json!({}))]);
     assert_eq!((&told[0]["status"], &told[0]["truncated"]), (&json!("ok"), &json!(true)));
     // An export reads the data of the mission, and its prints are for the host.

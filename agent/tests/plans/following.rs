@@ -190,7 +190,7 @@ fn a_file_that_is_no_plan_any_more_is_told_and_left() {
         assert!(warning.contains("orders.json") && warning.contains("sum (3 sums)"), "{warning}");
         let error = plan.finish(&step).unwrap_err();
         assert_eq!(error.kind, kind);
-        assert!(error.message.ends_with("done, and not in the file: sum (3 sums)"), "{error}");
+        assert!(error.message.ends_with("done, but not in the file: sum (3 sums)"), "{error}");
         assert_eq!(fs::read(&path).ok(), after, "it is as somebody left it");
     }
 }

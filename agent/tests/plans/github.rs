@@ -102,7 +102,7 @@ async fn refusals_are_told_apart() {
     let (found, message) = kind(github(&server).token("ghp_wrong"), "owner/repo", 275).await;
     assert_eq!(
         (found, message.as_str()),
-        (PlanErrorKind::Unauthorized, "GitHub does not take the token: Bad credentials")
+        (PlanErrorKind::Unauthorized, "GitHub rejected the token: Bad credentials")
     );
     let (found, message) = kind(github(&server), "owner/repo", 276).await;
     assert_eq!(found, PlanErrorKind::NotFound);
@@ -200,7 +200,7 @@ async fn an_issue_without_a_plan_says_so() {
     server.state.lock().unwrap().body = None;
     assert!(Plan::from_github_issue(&github(&server), "owner/repo", 275).await.is_err());
     let error = Plan::new("a", [PlanStep::new("1", "x")]).sync_to_github(&github(&server)).await.unwrap_err();
-    assert!(error.message.contains("came from no issue"), "{error}");
+    assert!(error.message.contains("does not come from an issue"), "{error}");
 }
 
 #[tokio::test]

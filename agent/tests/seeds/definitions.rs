@@ -134,9 +134,9 @@ fn unknown_and_malformed_options_are_refused_with_a_hint() {
     assert!(message(json!({"prompt": "x", "compaction": {}})).contains("empty table"));
     assert!(
         message(json!({"prompt": "x", "compaction": {"strategy": "fold"}}))
-            .contains("`trim` is the only one")
+            .contains("only `trim` is supported")
     );
-    assert!(Agent::from_toml("prompt = ").unwrap_err().to_string().contains("not TOML"));
+    assert!(Agent::from_toml("prompt = ").unwrap_err().to_string().contains("not valid TOML"));
     assert!(Agent::from_toml(&format!("plan = {}", "[".repeat(200_000))).is_err());
     assert!(Agent::from_toml(&format!("plan{} = 1", ".a".repeat(200_000))).is_err());
 }
@@ -344,7 +344,7 @@ fn tool_entries_of_files_are_checked() {
         message(json!({"prompt": "{{a}}", "signature": "(b :int) -> :any"})).starts_with("template_error")
     );
     assert!(message(json!({"prompt": "a"})).contains("needs a signature"));
-    assert!(message(json!({"signature": "() -> :any"})).contains("has nothing behind it"));
+    assert!(message(json!({"signature": "() -> :any"})).contains("has no implementation"));
     assert!(
         message(json!({"prompt": "a", "signature": ":any", "expose": "all"}))
             .contains("unknown variant `all`")
@@ -526,7 +526,7 @@ fn s001_a_dry_run_tells_everything_that_is_wrong() {
     assert_eq!(
         told(&run(json!({"topic": 5, "user": {}}))),
         [
-            "name_conflict: `topic` is a tool and a key of the context; rename one of them",
+            "name_conflict: `topic` is both a tool and a key of the context; rename one of them",
             "template_error: the context has no value for `{{user.name}}`",
             "validation_error: topic: expected string, got int 5",
             "validation_error: user.name: expected string, got nil",

@@ -114,8 +114,8 @@ fn s001_which_failures_are_tried_again() {
     let error = Agent::builder().prompt("x").llm_retry(only(&["rate_limits"])).build().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "invalid_option: `llm_retry.retryable_errors` has `rate_limits`, which is none of rate_limit, server_error, \
-         timeout, client_error, exception, unknown"
+        "invalid_option: `llm_retry.retryable_errors` has `rate_limits`, which is not one of rate_limit, \
+         server_error, timeout, client_error, exception, unknown"
     );
 }
 
@@ -321,9 +321,9 @@ fn s001_an_unknown_model_is_not_found() {
         (
             "antropic:x",
             "unknown_provider",
-            "`antropic:x` has the provider `antropic`, which is none of anthropic, openai",
+            "`antropic:x` has the provider `antropic`, which is not one of anthropic, openai",
         ),
-        ("openai:", "no_model", "`openai:` names no model behind the colon"),
+        ("openai:", "no_model", "`openai:` has no model after the colon"),
         ("openai-compat:http://x", "no_model", "`openai-compat` needs an address and a model"),
     ];
     for (name, cause, message) in rows {
@@ -346,7 +346,7 @@ fn s001_tables_of_models_that_are_wrong() {
     let rows = [
         (
             "[models.x]\nadapter = \"anthropik\"\nmodel = \"m\"",
-            "the model `x` has the provider `anthropik`, which is none of",
+            "the model `x` has the provider `anthropik`, which is not one of",
         ),
         (
             "[models.x]\nadapter = \"openai_compat\"\nmodel = \"m\"",
@@ -392,7 +392,7 @@ fn requests_as_json() {
         json!([{"type": "function", "function": {"name": "f", "description": "F", "parameters": {"type": "object"}}}])
     );
     let call = &value["messages"][1]["tool_calls"][0];
-    assert!(call["args_error"].as_str().unwrap().starts_with("the arguments are no JSON"), "{call}");
+    assert!(call["args_error"].as_str().unwrap().starts_with("the arguments are not valid JSON"), "{call}");
     assert_eq!(value["messages"][2], json!({"role": "tool", "content": "no", "tool_call_id": "a"}));
     let back: LlmRequest = serde_json::from_value(value).unwrap();
     assert_eq!((back.messages, back.tools), (asked.messages, asked.tools));
@@ -445,8 +445,8 @@ fn a_request_that_was_not_recorded_shows_where_it_differs() {
 #[test]
 fn cassettes_that_are_none() {
     let rows = [
-        ("", "this is no cassette: the first line must be {\"cassette\":1}"),
-        ("{\"cassette\":9}\n", "this is version 9 of cassettes; 1 can be read"),
+        ("", "this is not a cassette: the first line must be {\"cassette\":1}"),
+        ("{\"cassette\":9}\n", "the cassette has version 9, but only 1 can be read"),
         ("{\"cassette\":1}\n\n{}\n", "line 3 cannot be read: missing field `request`"),
         ("{\"cassette\":1}\n{\"request\":{}}\n", "line 2 must have either `response` or `error`"),
     ];

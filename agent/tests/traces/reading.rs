@@ -87,19 +87,22 @@ fn parse(text: &str) -> Result<Analyzer, String> {
 #[test]
 fn what_is_no_trace_says_so() {
     for (text, wanted) in [
-        ("", "t.jsonl is no trace: it is empty"),
+        ("", "t.jsonl is not a trace: it is empty"),
         (
             "hello",
-            "t.jsonl is no trace: no line can be read; t.jsonl:1: no JSON: expected value at line 1 column 1",
+            "t.jsonl is not a trace: no line can be read: t.jsonl:1: not valid JSON: expected value at line \
+             1 column 1",
         ),
-        ("[1]", "t.jsonl is no trace: no line can be read; t.jsonl:1: must be a JSON object"),
+        ("[1]", "t.jsonl is not a trace: no line can be read: t.jsonl:1: must be a JSON object"),
         (
             "{\"a\":1}",
-            "t.jsonl is no trace: no line can be read; t.jsonl:1: `schema_version` is missing: this is no line of a trace",
+            "t.jsonl is not a trace: no line can be read: t.jsonl:1: `schema_version` is missing: this is \
+             not a line of a trace",
         ),
         (
             "{\"schema_version\":9}",
-            "t.jsonl is no trace: no line can be read; t.jsonl:1: `schema_version` is 9; 2 can be read",
+            "t.jsonl is not a trace: no line can be read: t.jsonl:1: `schema_version` is 9, but only 2 can \
+             be read",
         ),
     ] {
         assert_eq!(parse(text).unwrap_err(), wanted);
@@ -125,7 +128,7 @@ fn broken_lines_are_told_and_the_rest_is_read() {
     let trace = parse(&text).unwrap();
     let problems = trace.problems();
     assert_eq!((problems.broken_lines, problems.unknown_events), (2, 1));
-    assert!(problems.told[0].starts_with("t.jsonl:2: no JSON"), "{:?}", problems.told);
+    assert!(problems.told[0].starts_with("t.jsonl:2: not valid JSON"), "{:?}", problems.told);
     assert_eq!(trace.summary().turns, 3);
 }
 
@@ -174,7 +177,7 @@ fn long_chains_and_wide_rows_are_fine() {
 #[test]
 fn devices_and_folders_are_not_read() {
     let error = Analyzer::load("/dev/zero").unwrap_err().to_string();
-    assert_eq!(error, "/dev/zero is no file");
+    assert_eq!(error, "/dev/zero is not a file");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Runs agents: missions that a model works on turn by turn, with programs.
 ///
-/// An agent is a TOML or JSON file: a prompt, a signature, tools, limits. Files that it names are looked for
-/// from its folder on.
+/// An agent is a TOML or JSON file: a prompt, a signature, tools, limits. Paths in
+/// it are relative to its folder.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 a result, 1 the mission failed (check: the agent is wrong; replay: something differs; test: a case failed), 2 a usage or file error, 130 Ctrl-C."
@@ -41,35 +41,35 @@ pub struct AgentRunArgs {
     #[command(flatten)]
     pub model: ModelArgs,
 
-    /// Asks no model: replies come from this cassette, and tools answer as they do.
+    /// Uses recorded replies from this cassette instead of a model; tools run as usual.
     #[arg(long, value_name = "CASSETTE", conflicts_with_all = ["record", "llm"])]
     pub replay: Option<PathBuf>,
 
-    /// Writes what models are asked and what they answer to this cassette.
+    /// Records the requests and replies of models to this cassette.
     #[arg(long, value_name = "CASSETTE")]
     pub record: Option<PathBuf>,
 
-    /// Writes a trace to this file, and those of agents below to files beside it.
+    /// Writes a trace to this file, and traces of agents below to files next to it.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Writes where the mission stands to this folder, after every turn.
+    /// Saves a checkpoint of the mission to this folder after every turn.
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
 
-    /// Goes on from a checkpoint: a file, or the newest in a folder.
+    /// Resumes from a checkpoint: a file, or the newest in a folder.
     #[arg(long, value_name = "PATH")]
     pub resume: Option<PathBuf>,
 
-    /// Turns before the mission fails, in place of the agent's.
+    /// Maximum turns of the mission; overrides the agent's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,
 
-    /// Time for the whole mission, in place of the agent's.
+    /// Timeout of the whole mission; overrides the agent's.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub mission_timeout: Option<u64>,
 
-    /// Asks the provider to keep the system message and tools at hand, as `prompt_cache` of the agent does.
+    /// Asks the provider to cache the system message and tools, like `prompt_cache` of the agent.
     #[arg(long)]
     pub prompt_cache: bool,
 
@@ -90,17 +90,17 @@ pub struct AgentRunArgs {
     pub json: bool,
 }
 
-/// Tells everything that is wrong with an agent, without asking a model.
+/// Reports all errors in an agent, without asking a model.
 #[derive(ClapArgs, Debug)]
 pub struct AgentCheckArgs {
     #[command(flatten)]
     pub agent: AgentInput,
 
-    /// The models there are, as for `ptc agent run`.
+    /// The table of models, as for `ptc agent run`.
     #[arg(long, value_name = "FILE")]
     pub models: Option<PathBuf>,
 
-    /// Prints what the model would be told on the first turn.
+    /// Prints what would be sent to the model on the first turn.
     #[arg(long)]
     pub prompt: bool,
 
@@ -109,20 +109,20 @@ pub struct AgentCheckArgs {
     pub json: bool,
 }
 
-/// Runs a mission again from its trace: the same replies of models, the same answers of tools, nothing outside.
+/// Replays a mission from its trace, with the recorded replies and tool answers. Calls nothing outside.
 ///
-/// Requests, programs, tool calls and the result are compared; the first that differs is shown.
+/// Requests, programs, tool calls and the result are compared; the first difference is shown.
 #[derive(ClapArgs, Debug)]
 pub struct AgentReplayArgs {
     /// The trace, as `ptc agent run --trace` wrote it.
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
-    /// Another version of the agent, in place of the one in the trace.
+    /// Another version of the agent, to use instead of the one in the trace.
     #[arg(long, value_name = "FILE")]
     pub agent: Option<PathBuf>,
 
-    /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
+    /// Accepts only preludes signed with this public key, or with a key in this file. Repeatable.
     #[arg(long, value_name = "KEY|FILE")]
     pub trusted: Vec<String>,
 
@@ -135,9 +135,9 @@ pub struct AgentReplayArgs {
     pub json: bool,
 }
 
-/// Runs cases of an agent: inputs with an expected value, or a program that checks it.
+/// Runs test cases of an agent: inputs with an expected value, or a program that checks the result.
 ///
-/// The file names the agent. A case with a cassette needs no model; others ask the one of the run.
+/// The file names the agent. Cases with a cassette need no model; the others use the model of the run.
 #[derive(ClapArgs, Debug)]
 pub struct AgentTestArgs {
     /// The cases, as TOML or JSON.
@@ -148,15 +148,15 @@ pub struct AgentTestArgs {
     #[arg(long, value_name = "TEXT")]
     pub filter: Vec<String>,
 
-    /// Asks models and writes the cassette that each case names.
+    /// Asks models, and records each case to the cassette it names.
     #[arg(long, conflicts_with = "live")]
     pub record: bool,
 
-    /// Asks models, and leaves cassettes alone.
+    /// Asks models, and ignores cassettes.
     #[arg(long)]
     pub live: bool,
 
-    /// Answers a tool always like this, in every case. Repeatable.
+    /// Gives a tool a fixed answer in every case. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
@@ -185,15 +185,15 @@ pub struct AgentInput {
     #[arg(value_name = "AGENT")]
     pub file: PathBuf,
 
-    /// Gives a value: text where the signature says so, else JSON. May be repeated.
+    /// Sets an input: text if the signature says so, else JSON. Repeatable.
     #[arg(long = "input", value_name = "NAME=VALUE|NAME=@FILE", value_parser = Data::parse)]
     pub inputs: Vec<Data>,
 
-    /// Gives the members of a JSON object; `-` is standard input.
+    /// Sets inputs from the members of a JSON object; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub context: Option<PathBuf>,
 
-    /// Answers a tool always like this, whatever the file has behind it. May be repeated.
+    /// Gives a tool a fixed answer, whatever the agent's file says. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
@@ -204,11 +204,11 @@ pub struct AgentInput {
 /// Which model.
 #[derive(ClapArgs, Debug, Default)]
 pub struct ModelArgs {
-    /// The model: a name of the table, an alias such as `haiku`, or `provider:model`.
+    /// The model: a name from the table, an alias such as `haiku`, or `provider:model`.
     #[arg(long, value_name = "NAME")]
     pub llm: Option<String>,
 
-    /// The table of models. Otherwise $PTC_MODELS says which, else it is `ptc.toml`, if there is one.
+    /// The table of models; default: $PTC_MODELS, or `ptc.toml` if it exists.
     #[arg(long, value_name = "FILE")]
     pub models: Option<PathBuf>,
 }

@@ -10,11 +10,11 @@ const HEADING: &str = "Preludes";
 #[derive(ClapArgs, Debug, Default, Clone)]
 pub struct AttachArgs {
     /// Attaches a prelude: a source, a `.ptcp` file, `ptc:paged` for one that comes with ptc, or
-    /// `store:DIR#shop@2` for a stored one; `crm.ptcp@artifact:HASH` only that build. Repeatable.
+    /// `store:DIR#shop@2` for a stored one; `crm.ptcp@artifact:HASH` pins one build. Repeatable.
     #[arg(short = 'p', long = "prelude", value_name = "FILE", help_heading = HEADING)]
     pub preludes: Vec<PathBuf>,
 
-    /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
+    /// Accepts only preludes signed with this public key, or with a key in this file. Repeatable.
     #[arg(long, value_name = "KEY|FILE", help_heading = HEADING)]
     pub trusted: Vec<String>,
 

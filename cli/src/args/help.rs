@@ -106,9 +106,7 @@ pub fn command() -> Command {
         .disable_help_flag(true)
         .max_term_width(WIDTH)
         .arg(
-            everywhere("help", ArgAction::HelpShort)
-                .short('h')
-                .help("Print help: the flags people use first"),
+            everywhere("help", ArgAction::HelpShort).short('h').help("Print help with the most common flags"),
         )
         .arg(everywhere("help-all", ArgAction::HelpLong).help("Print help with every flag"));
     grouped(command)

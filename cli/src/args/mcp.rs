@@ -3,18 +3,18 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand, ValueEnum};
 use ptc_mcp::settings::{FLAGS, Flag, Kind};
 
-/// Serves programs to MCP clients, on stdin and stdout or with --http.
+/// Runs programs for MCP clients, over stdin and stdout or with --http.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Every flag can be set by an environment variable: --max-sessions by PTC_RUNNER_MCP_MAX_SESSIONS; a flag wins.\n\
-                  Exit codes: 0 the client is gone or a signal came, 2 the server could not start."
+    after_help = "Every flag has an environment variable, such as PTC_RUNNER_MCP_MAX_SESSIONS for --max-sessions; the flag wins.\n\
+                  Exit codes: 0 the client disconnected or a signal arrived, 2 the server could not start."
 )]
 pub struct McpArgs {
     #[command(subcommand)]
     pub command: Option<McpCommand>,
 
-    /// Prints all settings and where they come from, and ends.
+    /// Prints all settings and where they come from, and exits.
     #[arg(long)]
     pub print_config: bool,
 
@@ -34,19 +34,19 @@ pub struct InstallArgs {
     #[arg(long, value_enum, value_name = "CLIENT")]
     pub client: McpClient,
 
-    /// Writes the entry; what else is in the file stays as it is.
+    /// Writes the entry to the client's configuration, and changes nothing else in it.
     #[arg(long)]
     pub write: bool,
 
-    /// What the client calls the server.
+    /// Name of the server in the client.
     #[arg(long, value_name = "NAME", default_value = "ptc", value_parser = name)]
     pub name: String,
 
-    /// What starts the server; without it this program.
+    /// Program that starts the server; default: this one.
     #[arg(long, value_name = "PATH")]
     pub command: Option<String>,
 
-    /// Flags for the server, behind `--`: -- --sessions --upstreams-config servers.json
+    /// Flags for the server, after `--`: -- --sessions --upstreams-config servers.json
     #[arg(last = true, value_name = "FLAGS")]
     pub flags: Vec<String>,
 }
@@ -54,7 +54,7 @@ pub struct InstallArgs {
 /// A client of MCP.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum McpClient {
-    /// Claude Desktop, and how to tell Claude Code.
+    /// Claude Desktop; also prints the command for Claude Code.
     Claude,
     /// Cursor, for all projects.
     Cursor,
@@ -69,11 +69,11 @@ fn name(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     match !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
         true => Ok(text.to_string()),
-        false => Err("a name has letters, digits, `-` and `_`, 64 at most".to_string()),
+        false => Err("a name has at most 64 characters: letters, digits, `-` and `_`".to_string()),
     }
 }
 
-/// Checks whether `ptc mcp` could start with these flags, and says what is in its way.
+/// Checks whether `ptc mcp` could start with these flags, and reports what is wrong.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes: 0 all is well, 1 something is wrong.")]
 pub struct DoctorArgs {
@@ -143,7 +143,7 @@ fn heading(name: &str) -> &'static str {
     } else if is_about(&["upstream", "catalog", "aggregator"]) {
         "Upstream servers"
     } else if is_about(&["trace", "log", "debug"]) {
-        "Looking into it"
+        "Logs and debugging"
     } else {
         "Programs and replies"
     }

@@ -4,17 +4,16 @@ use clap::Args as ClapArgs;
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// Writes a small working set-up to start from, and the command that runs it. Changes no file that exists.
+/// Writes a small working set-up to start from, and prints the command that runs it. Never changes
+/// existing files.
 #[derive(ClapArgs, Debug)]
-#[command(
-    after_help = "Exit codes: 0 written, 2 a usage or file error, such as a file that is there already."
-)]
+#[command(after_help = "Exit codes: 0 written, 2 a usage or file error, such as a file that exists already.")]
 pub struct InitArgs {
     /// What to set up.
     #[arg(value_enum, value_name = "KIND")]
     pub kind: InitKind,
 
-    /// The folder for the files; it is made if it does not exist.
+    /// The folder for the files; created if it does not exist.
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
 }

@@ -13,7 +13,7 @@ const HEADING: &str = "Upstream servers";
 /// Upstream servers a program may call.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct UpstreamArgs {
-    /// MCP and OpenAPI servers that programs may call with (tool/call …). $PTC_RUNNER_UPSTREAMS says the same.
+    /// MCP and OpenAPI servers that programs may call with (tool/call …); default: $PTC_RUNNER_UPSTREAMS.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub upstreams_config: Option<PathBuf>,
 
@@ -88,9 +88,9 @@ fn arg(row: &'static OptionRow) -> Arg {
     }
 }
 
-/// Looks into upstream servers and calls them, without a program.
+/// Lists upstream servers and calls their tools, without a program.
 ///
-/// The servers are those of --upstreams-config, of $PTC_RUNNER_UPSTREAMS, or of
+/// The configuration is the file of --upstreams-config, else of $PTC_RUNNER_UPSTREAMS, else
 /// ~/.config/ptc_runner_mcp/upstreams.json.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 all went well, 1 a server or tool failed, 2 a usage or file error.")]
@@ -111,7 +111,7 @@ pub enum UpstreamCommand {
         #[command(flatten)]
         at: UpstreamAt,
     },
-    /// Tells what a tool takes and gives.
+    /// Shows the arguments and the result of a tool.
     Doc {
         /// The tool.
         #[arg(value_name = "SERVER/TOOL")]
@@ -120,13 +120,13 @@ pub enum UpstreamCommand {
         #[command(flatten)]
         at: UpstreamAt,
     },
-    /// Makes our configuration of that of an MCP client, without its secrets.
+    /// Converts an MCP client's configuration to ours, leaving secrets out.
     ///
     /// Reads the files of Claude, Cursor, Windsurf (`mcpServers`), VS Code (`servers`) and Codex
-    /// (`[mcp_servers.NAME]`). The configuration goes to the output, what was left out or changed to the
-    /// errors.
+    /// (`[mcp_servers.NAME]`). Prints the configuration to standard output, and notes about
+    /// what was left out or changed to standard error.
     Import {
-        /// The file; - is the input.
+        /// The client's configuration file; `-` is standard input.
         #[arg(value_name = "FILE")]
         file: String,
     },

@@ -105,7 +105,7 @@ fn context(args: &AgentInput, agent: &Agent) -> Result<Map<String, Value>, Probl
     if let Some(file) = &args.context {
         let name = file.display();
         let value: Value = serde_json::from_slice(&read(file)?)
-            .map_err(|error| usage(format!("--context: {name} is no JSON: {error}")))?;
+            .map_err(|error| usage(format!("--context: {name} is not valid JSON: {error}")))?;
         match value {
             Value::Object(members) => context = members,
             _ => {
@@ -150,7 +150,7 @@ fn value_of(input: &Data, param: Option<&Field>) -> Result<Value, Problem> {
         (Ok(value @ Value::String(_)), _) => Ok(value),
         (Ok(value), _) if !wants_text => Ok(value),
         (Err(error), DataSource::File(file)) if !wants_text => {
-            Err(usage(format!("--input {}: {file} is no JSON: {error}", input.name)))
+            Err(usage(format!("--input {}: {file} is not valid JSON: {error}", input.name)))
         }
         _ => Ok(Value::String(text)),
     }
@@ -175,7 +175,7 @@ fn with_context(
         let wanted: Vec<String> =
             agent.signature().params.iter().map(|field| format!("--input {}=…", field.name)).collect();
         let wanted = if wanted.is_empty() { "--input NAME=VALUE".to_string() } else { wanted.join(" ") };
-        problem.0.hint = Some(format!("data is given with {wanted}, or with --context FILE"));
+        problem.0.hint = Some(format!("give data with {wanted}, or with --context FILE"));
     }
     Err(problem)
 }
@@ -183,9 +183,10 @@ fn with_context(
 /// What somebody at a command line can do about this failure.
 fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
     match fail.details.get("cause").and_then(Value::as_str) {
-        Some("cassette_mismatch") => {
-            Some("the agent, its data or ptc changed since the cassette was made; --record makes another")
-        }
+        Some("cassette_mismatch") => Some(
+            "the agent, its data or ptc changed since the cassette was recorded; record it again with \
+             --record",
+        ),
         _ => crate::models::hint(&fail.reason),
     }
 }

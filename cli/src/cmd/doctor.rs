@@ -79,7 +79,7 @@ fn program() -> Result<String, String> {
 
 fn settings(resolved: &Resolved) -> String {
     match resolved.warnings.is_empty() {
-        true => "they go together".to_string(),
+        true => "all valid".to_string(),
         false => resolved.warnings.join("\n"),
     }
 }

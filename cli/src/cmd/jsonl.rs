@@ -45,7 +45,7 @@ pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
         Ok(()) => ExitCode::from(report::OK),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(report::OK),
         Err(error) => {
-            report::problem(&Problem::new(Code::InvalidConfig, format!("the stream broke: {error}")), false)
+            report::problem(&Problem::new(Code::InvalidConfig, format!("the stream failed: {error}")), false)
         }
     }
 }
@@ -76,7 +76,9 @@ fn stream<R: io::Read>(
 fn answer(line: &[u8], engine: &Engine) -> String {
     let line: Line<'_> = match serde_json::from_slice(line) {
         Ok(line) => line,
-        Err(error) => return bad_line(format!("the line is no request: {error}")).to_json("\"id\":null,"),
+        Err(error) => {
+            return bad_line(format!("the line is not a valid request: {error}")).to_json("\"id\":null,");
+        }
     };
     // A bug of ours in one program is no reason to lose the answers to all the others.
     let report = catch_unwind(AssertUnwindSafe(|| run_line(&line, engine)))

@@ -42,7 +42,7 @@ fn new(args: &KeyNewArgs) -> Result<String, Problem> {
     };
     let mut secret = [0; 32];
     getrandom::fill(&mut secret)
-        .map_err(|error| cannot(&format!("the system has no random numbers: {error}")))?;
+        .map_err(|error| cannot(&format!("the system cannot provide random numbers: {error}")))?;
     let secret = hex(&secret);
     let key = Signing::from_hex(&secret).map_err(|problem| Problem(Box::new(problem)))?;
     // A key is never replaced: what it has signed would be trusted by nobody.
@@ -52,7 +52,7 @@ fn new(args: &KeyNewArgs) -> Result<String, Problem> {
         file.sync_all()
     });
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => cannot("it is there already, and a key is never replaced").hint(format!(
+        ErrorKind::AlreadyExists => cannot("it exists already, and a key is never replaced").hint(format!(
             "`ptc key public {}` shows its public key; for another key, name another file",
             args.key.display()
         )),

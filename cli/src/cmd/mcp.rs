@@ -115,17 +115,16 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     let settings = &resolved.settings;
     let ReadyServer { server, upstream, warnings } = build(settings)?;
     let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
-    let executor = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_name("ptc-mcp")
-        .build()
-        .map_err(|error| Problem::new(Code::Internal, format!("no threads for the server: {error}")))?;
+    let executor =
+        tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("ptc-mcp").build().map_err(
+            |error| Problem::new(Code::Internal, format!("cannot start threads for the server: {error}")),
+        )?;
     let exporter = settings.otlp_endpoint.as_ref();
     let exporter = exporter.map(|endpoint| Exporter::start(endpoint, &version().version, executor.handle()));
     let exporter = exporter.transpose().map_err(wrong)?;
     log::install(log::subscriber(settings.log_level, redactor, log::to_stderr), exporter.as_ref());
     for warning in resolved.warnings.iter().chain(&warnings) {
-        tracing::warn!(warning, "started with a doubt");
+        tracing::warn!(warning, "started with a warning");
     }
     executor.spawn(idle::give_memory_back());
     let served = executor.block_on(async {

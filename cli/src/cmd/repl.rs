@@ -61,7 +61,7 @@ fn facade(args: &ReplArgs) -> Result<u8, Problem> {
     let executor = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| wrong(format!("no threads for the server: {error}")))?;
+        .map_err(|error| wrong(format!("cannot start threads for the server: {error}")))?;
     let interrupt = Interrupt::default();
     let mut facade = Facade::new(built.server, executor, interrupt.clone(), args.display, args.stateless)
         .map_err(wrong)?;
@@ -143,5 +143,5 @@ fn is_terminal() -> bool {
 
 #[cold]
 fn broken(error: io::Error) -> Problem {
-    Problem::new(Code::InvalidConfig, format!("the terminal or stream broke: {error}"))
+    Problem::new(Code::InvalidConfig, format!("the terminal or stream failed: {error}"))
 }

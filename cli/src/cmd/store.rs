@@ -171,7 +171,7 @@ fn check(store: &PreludeStore) -> Result<Done, StoreError> {
             versions += 1;
         }
     }
-    let text = format!("{preludes} preludes, {versions} versions, all whole\n");
+    let text = format!("{preludes} preludes, {versions} versions, all intact\n");
     Ok(Done { text, json: json!({ "ok": true, "preludes": preludes, "versions": versions }) })
 }
 

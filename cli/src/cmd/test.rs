@@ -51,7 +51,7 @@ fn start(args: &TestArgs) -> Result<ExitCode, Problem> {
             let code = report::out(&show::text(&suites, &coverage), code);
             if let Some(least) = args.min_coverage.filter(|_| !is_covered) {
                 eprintln!(
-                    "error: tests name {} % of the exports, and --min-coverage asks for {least} %",
+                    "error: tests name {} % of the exports, but --min-coverage requires {least} %",
                     coverage.percent()
                 );
             }
@@ -145,7 +145,7 @@ fn bench(
     // No source can write these names, but a file can have them: it would report on its own tests.
     let reports = |export: &&ExportRecord| export.tool_refs.iter().any(|name| is_of_tests(name));
     if let Some(export) = exports().find(reports) {
-        let message = format!("`{}` reports to the tests that check it", export.reference());
+        let message = format!("`{}` calls a tool that only tests may call", export.reference());
         return Err(Problem::new(Code::PreludeAttachFailed, message)
             .hint("its file was forged: build it from its source, and test that"));
     }
@@ -216,7 +216,7 @@ pub fn check(name: &str, source: &str, data: Grants) -> Result<(), String> {
     match result.passed() {
         false => Err(show::details(&suite, &result)),
         true if result.checks == 0 && result.is_falsy => {
-            Err(format!("{name} does not hold:\n  {}\n", source.trim()))
+            Err(format!("{name} is not true:\n  {}\n", source.trim()))
         }
         true => Ok(()),
     }

@@ -42,7 +42,7 @@ fn list(server: Option<&str>, at: &UpstreamAt) -> Result<ExitCode, Problem> {
         let tools: Vec<_> = listing.iter().flat_map(|listing| listing.tools.values()).collect();
         let state = match &listing {
             Some(_) => counted(tools.len() as u64, "tool"),
-            None => "not there".to_string(),
+            None => "unavailable".to_string(),
         };
         let about = format!("{}  {}  {state}  {}", found.name, found.about.transport, found.description());
         text.push_str(&format!("{}\n", about.trim_end()));
@@ -76,7 +76,7 @@ fn list(server: Option<&str>, at: &UpstreamAt) -> Result<ExitCode, Problem> {
 fn import(file: &str) -> Result<ExitCode, Problem> {
     let wrong = |message: String| Problem::new(Code::InvalidConfig, format!("{file}: {message}"));
     let bytes = read(Path::new(file))?;
-    let text = String::from_utf8(bytes).map_err(|_| wrong("the file is no UTF-8".to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("the file is not UTF-8".to_string()))?;
     let imported = ptc_upstream::import::import(&text).map_err(wrong)?;
     let shown = serde_json::to_string_pretty(&imported.config).unwrap_or_default();
     let code = out(&format!("{shown}\n"), OK);
@@ -110,7 +110,7 @@ fn doc(tool: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
 
 fn call(tool: &str, args: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
     let Some((server, name)) = tool.split_once('/') else {
-        return Err(Problem::new(Code::InvalidConfig, format!("`{tool}` is no tool; write SERVER/TOOL")));
+        return Err(Problem::new(Code::InvalidConfig, format!("`{tool}` is not a tool; write SERVER/TOOL")));
     };
     let is_object = serde_json::from_str::<Value>(args).is_ok_and(|value| value.is_object());
     if !is_object {

@@ -161,15 +161,15 @@ pub fn rebuild(
         return Ok(());
     }
     let part = match () {
-        _ if rebuilt.source_hash() != prelude.source_hash() => "its source is another",
-        _ if rebuilt.uses() != prelude.uses() => "it was built beside other preludes",
-        _ if rebuilt.interface_hash() != prelude.interface_hash() => "its interface comes out otherwise",
-        _ if rebuilt.artifact_hash() != prelude.artifact_hash() => "its code comes out otherwise",
-        _ => "what is not code comes out otherwise",
+        _ if rebuilt.source_hash() != prelude.source_hash() => "its source is different",
+        _ if rebuilt.uses() != prelude.uses() => "it was built with other preludes",
+        _ if rebuilt.interface_hash() != prelude.interface_hash() => "its interface differs",
+        _ if rebuilt.artifact_hash() != prelude.artifact_hash() => "its code differs",
+        _ => "parts other than code differ",
     };
     Err(Diagnostic::without_span(
         Code::SourceMismatch,
-        format!("compiling the source gives other bytes: {part}"),
+        format!("compiling the source gives different bytes: {part}"),
     )
     .hint("build it again with ptc build"))
 }
@@ -180,7 +180,7 @@ struct Servers(BTreeMap<String, Option<Vec<String>>>);
 impl Servers {
     fn read(file: &Path) -> Result<Servers, Problem> {
         let wrong = |what: &str| {
-            Problem::new(Code::InvalidConfig, format!("{} is no configuration: {what}", file.display()))
+            Problem::new(Code::InvalidConfig, format!("{} is not a configuration: {what}", file.display()))
         };
         let config: serde_json::Value =
             serde_json::from_slice(&read(file)?).map_err(|error| wrong(&error.to_string()))?;

@@ -57,19 +57,19 @@ pub const COMMANDS: &[Command] = &[
     command(&[":defs"], "", "lists what this session has defined", lookup::defs),
     command(&[":full"], "", "shows the last value, *1, whole", full),
     command(&[":json"], "[EXPR]", "shows a value as JSON; *1 without one", json).code(),
-    command(&[":time"], "[EXPR]", "tells time and fuel of one program, or from now on of each", time).code(),
+    command(&[":time"], "[EXPR]", "shows time and fuel of one program, or of all from now on", time).code(),
     command(&[":disasm"], "EXPR|NAME", "lists the instructions of a program or function", disasm).code(),
     command(&[":turns"], "", "lists the programs of this session", turns),
     command(&[":load", ":l"], "FILE", "runs a file as a program", load).files(),
     command(&[":prelude", ":p"], "[FILE…|off]", "shows the attached preludes, or attaches others", prelude)
         .files(),
-    command(&[":reload", ":r"], "", "reads the preludes again", reload),
-    command(&[":inventory"], "", "shows what an agent's prompt says of the preludes", inventory),
+    command(&[":reload", ":r"], "", "reloads the preludes", reload),
+    command(&[":inventory"], "", "shows what an agent's prompt says about the preludes", inventory),
     command(&[":data"], "[NAME=JSON|NAME=@FILE]", "lists granted data, or grants more", data),
     command(
         &[":tools", ":stub"],
         "[NAME=JSON|NAME=@FILE]",
-        "lists granted tools, or grants one that always answers so",
+        "lists granted tools, or grants one with a fixed answer",
         tools,
     ),
     command(&[":limits"], "[NAME=VALUE…]", "shows the limits, or changes some", limits),
@@ -82,11 +82,11 @@ pub const COMMANDS: &[Command] = &[
     command(
         &["/subagent:verbose"],
         "\"MISSION\"",
-        "the same, and shows its programs and tool calls",
+        "like `/subagent`, and shows its programs and tool calls",
         subagent::verbose,
     ),
     command(&[":reset"], "", "forgets definitions and results", reset),
-    command(&[":quit", ":q", ":exit"], "", "leaves; so does Ctrl-D", quit),
+    command(&[":quit", ":q", ":exit"], "", "exits; so does Ctrl-D", quit),
 ];
 
 /// The command an input is, and what follows its name.
@@ -292,14 +292,14 @@ fn namespaces(repl: &Repl, prelude: &Prelude) -> String {
 fn inventory(repl: &mut Repl, _: &str) -> Answer {
     match repl.world.runtime().inventory(Default::default()) {
         Some(text) => Answer::out(text),
-        None => Answer::out("nothing is for prompts\n"),
+        None => Answer::out("the preludes add nothing to prompts\n"),
     }
 }
 
 fn data(repl: &mut Repl, given: &str) -> Answer {
     if given.is_empty() {
         let names: String = repl.world.data().iter().map(|name| format!("data/{name}\n")).collect();
-        return Answer::out(if names.is_empty() { "no data are granted\n".into() } else { names });
+        return Answer::out(if names.is_empty() { "no data is granted\n".into() } else { names });
     }
     let granted = Data::parse(given).map_err(usage).and_then(|data| {
         repl.world.grant(&data)?;

@@ -109,7 +109,7 @@ pub fn source(repl: &mut Repl, name: &str) -> Answer {
     let (why, hint) = match text {
         Some(text) => return Answer::out(format!("{}\n", super::layout::lay_out(text, 0, look))),
         None if repl.world.runtime().prelude_of(name).is_some() => (
-            ": the compiled file has no source inside that says the same",
+            ": the compiled file has no source inside that matches its code",
             format!(
                 "`ptc inspect --source {name} FILE` shows what the file says; attach the source to be sure"
             ),

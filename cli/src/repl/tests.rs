@@ -114,7 +114,7 @@ fn commands_that_change_the_session() {
     fails(&mut repl, ":limits fuel", "expected NAME=VALUE");
     repl.feed(":limits fuel=1000000");
     says(&mut repl, "(reduce + (range 1000))", "499500\n");
-    says(&mut repl, ":data", "no data are granted\n");
+    says(&mut repl, ":data", "no data is granted\n");
     says(&mut repl, ":data rows=[1, 2]", "granted data/rows\n");
     says(&mut repl, "(count data/rows)", "2\n");
     fails(&mut repl, ":data rows=[1,", "data/rows");

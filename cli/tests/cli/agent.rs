@@ -193,16 +193,22 @@ fn what_is_given_wrongly_ends_with_2() {
     let table = file("agent/models.toml", "[models.x]\nadapter = \"nobody\"\nmodel = \"m\"\n");
     for (args, part) in [
         (&["run", "no/such.toml"][..], "cannot read no/such.toml"),
-        (&["run", &bad], "is no JSON"),
+        (&["run", &bad], "is not valid JSON"),
         (&["run", ORDERS], "--input country=… --input today=…"),
         (&["run", ORDERS, "--context", &list], "must hold an object"),
         (&["run", ORDERS, "--input", "country"], "NAME="),
         (&["run", LETTER, "--input", "customers=3", "--input", "days=3"], "customers: expected list"),
         (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--replay", "no/such"], "no/such"),
-        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--replay", &list], "no cassette"),
+        (
+            &["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--replay", &list],
+            "not a cassette",
+        ),
         (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--llm", "haikuu"], "haiku"),
         (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--models", &table], "nobody"),
-        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--plan", &bad], "is no JSON"),
+        (
+            &["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--plan", &bad],
+            "is not valid JSON",
+        ),
         (&["run", LETTER, "--replay", "a", "--record", "b"], "cannot be used with"),
         (&["check", "no/such.toml"], "cannot read"),
         (&["replay", "no/such.jsonl"], "no/such.jsonl"),
@@ -255,7 +261,7 @@ fn a_check_tells_everything_at_once() {
 fn files_that_name_themselves_are_refused() {
     let own = file("agent/loop.toml", "prompt = \"x\"\n[tools.again]\nagent = \"loop.toml\"\n");
     let ran = ptc(&["agent", "check", &own]);
-    assert!(ran.code == 1 && ran.err.contains("named from inside of itself"), "{ran:?}");
+    assert!(ran.code == 1 && ran.err.contains("refers to itself"), "{ran:?}");
 }
 
 #[test]
@@ -316,7 +322,7 @@ fn a_mission_goes_on_from_a_checkpoint() {
     assert!(ran.code == 1 && ran.err.contains("all are used"), "{ran:?}");
     let ran = ptc(&["agent", "run", &path, "--replay", &whole, "--resume", &folder]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "42\n"), "{ran:?}");
-    assert_eq!(ran.err, "warning: not asked for in the cassette: 1 request\n");
+    assert_eq!(ran.err, "warning: not used from the cassette: 1 request\n");
     let ran = ptc(&[
         "agent",
         "run",
@@ -374,7 +380,7 @@ fn a_saved_plan_is_resumed_and_kept_up_to_date() {
         let bad = file("agent/wrong.plan.json", wrong);
         let ran = ptc(&["agent", "run", &path, "--replay", &whole, "--plan", &bad]);
         assert!(
-            ran.code == 2 && ran.err.contains("--plan: `") && ran.err.contains("this is no plan"),
+            ran.code == 2 && ran.err.contains("--plan: `") && ran.err.contains("this is not a plan"),
             "{ran:?}"
         );
         assert_eq!(std::fs::read_to_string(&bad).expect("the file"), wrong);
@@ -404,7 +410,7 @@ fn a_plan_that_is_gone_at_the_end_is_told() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "44\n"), "{ran:?}");
     let told = "warning: --plan: the plan `";
     assert!(
-        ran.err.contains(told) && ran.err.contains("done, and not in the file: load (44 rows)"),
+        ran.err.contains(told) && ran.err.contains("done, but not in the file: load (44 rows)"),
         "{ran:?}"
     );
     assert!(!Path::new(&saved).exists());

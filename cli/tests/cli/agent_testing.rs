@@ -61,7 +61,7 @@ fn cases_show_expected_and_got() {
         "expected  {\"sum\" 4}\n  got       {\"sum\" 3}\n  [\"sum\"]: expected 4, got 3\n",
         "expected  5\n",
         "got       3\n",
-        "check does not hold:",
+        "check is not true:",
         "2 passed, 4 failed",
     ] {
         assert!(ran.out.contains(part), "{part}:\n{}", ran.out);
@@ -90,7 +90,7 @@ fn limits_and_expected_failures_decide() {
     let ran = tested("limits", &[slow, fails], &cases, &[]);
     assert_eq!(ran.code, 1, "{ran:?}");
     for part in [
-        "quick: took 2 turns, and may take 1",
+        "quick: took 2 turns, but at most 1 allowed",
         "fails   ok    ",
         "other: expected timeout, got no_data: nothing",
         "value: expected no_data, got a value",
@@ -115,7 +115,7 @@ fn cassettes_that_do_not_fit_are_told() {
     for part in [
         "changed: llm_error: this request is not in the cassette",
         "hint: the agent, its data or ptc changed",
-        "--record writes the cassette",
+        "record the cassette with --record",
         "0 passed, 3 failed",
     ] {
         assert!(ran.out.contains(part), "{part}:\n{}", ran.out);
@@ -162,12 +162,12 @@ fn a_live_model_is_recorded_and_played_again() {
     assert_eq!(ran.json()["cases"][0]["tokens"], 15);
     let dear = case("dear", "cassette = \"new.jsonl\"\nexpect = {sum = 3}\nmax_tokens = 14");
     let ran = tested("live", &[], &dear, &[]);
-    assert!(ran.code == 1 && ran.out.contains("dear: took 15 tokens, and may take 14"), "{ran:?}");
+    assert!(ran.code == 1 && ran.out.contains("dear: took 15 tokens, but at most 14 allowed"), "{ran:?}");
     let ran = tested("live", &[], &cases, &["--live", "--llm", &model]);
     assert_eq!((ran.code, server.asked().len()), (0, 2), "{ran:?}");
     let ran = tested("live", &[], &case("no cassette", "expect = {sum = 3}"), &["--record", "--llm", &model]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("--record: `no cassette` names no cassette"), "{ran:?}");
+    assert!(ran.err.contains("--record: `no cassette` has no cassette"), "{ran:?}");
 }
 
 #[test]
@@ -207,15 +207,15 @@ fn a_junit_report_has_every_case() {
 #[test]
 fn files_that_are_no_cases_are_told() {
     for (cases, part) in [
-        ("", "there are no cases"),
-        ("[[cases]]\nname = \"a\"\n", "`a` says nothing of the result"),
+        ("", "the file has no cases"),
+        ("[[cases]]\nname = \"a\"\n", "`a` does not check the result"),
         ("[[cases]]\nname = \"a\"\nexpected = 1\n", "unknown field `expected`"),
         ("[[cases]]\nname = \"a\"\nexpect = 1\nfails = \"x\"\n", "has `fails`"),
         (
             "[[cases]]\nname = \"a\"\nexpect = 1\n[[cases]]\nname = \"a\"\nexpect = 1\n",
             "two cases called `a`",
         ),
-        ("[[cases]\n", "is no TOML"),
+        ("[[cases]\n", "is not valid TOML"),
         ("[[cases]]\nname = \"a\"\ncheck_file = \"no-such.clj\"\n", "no-such.clj"),
     ] {
         let ran = tested("wrong", &[], cases, &[]);

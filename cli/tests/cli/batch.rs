@@ -240,7 +240,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{err}");
         assert!(
-            err.contains(if order == "--json" { "\"ending\":\"closed\"" } else { "nobody reads" }),
+            err.contains(if order == "--json" { "\"ending\":\"closed\"" } else { "the output was closed" }),
             "{err}"
         );
         drop(stdin);

@@ -171,7 +171,7 @@ fn an_entry_is_printed_or_written_for_each_client() {
         let file = std::fs::read_to_string(home.join(place)).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&file).unwrap(), entry);
         let again = at_home(&home, &[&install[..], &["--write", "--", "--sessions"]].concat());
-        assert!(again.out.ends_with("has it already\n"), "{again:?}");
+        assert!(again.out.ends_with("already has this entry\n"), "{again:?}");
     }
     let codex = at_home(&home, &["mcp", "install", "--client", "codex", "--command", "ptc", "--write"]);
     assert_eq!(codex.code, 0, "{codex:?}");

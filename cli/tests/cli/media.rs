@@ -41,7 +41,7 @@ fn a_picture_as_input_is_shown_to_the_model() {
     );
     let again = ptc(&["agent", "replay", &trace]);
     assert!(
-        again.code == 2 && again.err.contains("images or documents, which traces do not hold"),
+        again.code == 2 && again.err.contains("images or documents, which traces do not contain"),
         "{again:?}"
     );
 }

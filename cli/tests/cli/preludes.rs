@@ -57,7 +57,7 @@ fn build_writes_inspect_shows_verify_checks() {
     assert_eq!(ptc(&["verify", &file, "--rebuild", &crm]).code, 0);
     let other = ptc(&["verify", &file, "--rebuild", &any]);
     assert_eq!(other.code, 5, "{other:?}");
-    assert!(other.err.contains("its source is another"), "{other:?}");
+    assert!(other.err.contains("its source is different"), "{other:?}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn versions_are_written_listed_read_and_chosen() {
     let history = store(&["history", &at, "shop"]);
     let lines: Vec<&str> = history.out.lines().collect();
     assert!(lines[0].starts_with("shop@1 current  ") && lines[0].ends_with("  first"), "{history:?}");
-    store(&["check", &at]).expect(0, "1 preludes, 2 versions, all whole\n");
+    store(&["check", &at]).expect(0, "1 preludes, 2 versions, all intact\n");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn stored_and_shipped_preludes_are_attached() {
         (format!("store:{at}#nope"), "the store has no prelude `nope`"),
         (format!("store:{at}#shop@9"), "no version 9"),
         ("store:nowhere#shop".to_string(), "there is no store in nowhere"),
-        ("ptc:page".to_string(), "there are ptc:log, ptc:paged, ptc:prelude"),
+        ("ptc:page".to_string(), "available: ptc:log, ptc:paged, ptc:prelude"),
         ("ptc:prelude".to_string(), "requires granted tool `prelude_store_list`"),
     ] {
         let ran = ptc(&["eval", "-p", &name, "-e", "1"]);

@@ -129,10 +129,10 @@ fn broken_files_are_told() {
     let cut = file("traces/cut.jsonl", &(lines().concat() + "{\"schema_version\":2,"));
     let ran = show(&[&cut]);
     assert_eq!(ran.code, 0);
-    assert!(ran.err.contains("cut.jsonl:7: no JSON: EOF"), "{ran:?}");
+    assert!(ran.err.contains("cut.jsonl:7: not valid JSON: EOF"), "{ran:?}");
     let none = show(&[&file("traces/none.jsonl", "hello\n")]);
     assert_eq!((none.code, none.out.as_str()), (2, ""));
-    assert!(none.err.contains("none.jsonl is no trace: no line can be read; "), "{none:?}");
+    assert!(none.err.contains("none.jsonl is not a trace: no line can be read: "), "{none:?}");
     let missing = show(&["no-such.jsonl", "--json"]);
     assert_eq!(missing.code, 2);
     assert!(

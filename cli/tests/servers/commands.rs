@@ -38,7 +38,7 @@ fn servers_and_tools_are_listed() {
 fn a_server_that_is_not_there_is_told() {
     let config = mixed("absent");
     let ran = upstream(&config, &["list"]);
-    assert!(ran.code == 1 && ran.out.contains("gone  mcp_stdio  not there  Files.\n"), "{ran:?}");
+    assert!(ran.code == 1 && ran.out.contains("gone  mcp_stdio  unavailable  Files.\n"), "{ran:?}");
     assert!(ran.out.contains("fs  mcp_stdio  2 tools"), "the others are listed: {ran:?}");
     let told = "upstream_unavailable: upstream 'gone' could not be started: its process has ended";
     assert!(ran.err.starts_with("error: upstream 'gone' cannot be used: "), "{ran:?}");
@@ -118,11 +118,12 @@ fn failures_have_a_reason_and_no_program() {
         ),
         (
             &["odd/die"],
-            "error: upstream_unavailable: upstream 'odd': its process has ended (exit status: 3), and said last: dying of ",
+            "error: upstream_unavailable: upstream 'odd': its process has ended (exit status: 3); its last \
+             line on stderr: dying of ",
         ),
         (
             &["odd/wait", r#"{"ms": 60000}"#, "--upstream-call-timeout-ms", "100"],
-            "error: timeout: upstream 'odd' gave no answer within ",
+            "error: timeout: upstream 'odd' did not answer within ",
         ),
         (
             &["fs/read_text_file", r#"{"path": "notes.md"}"#, "--max-upstream-response-bytes", "100B"],
@@ -134,7 +135,7 @@ fn failures_have_a_reason_and_no_program() {
         assert!(!ran.err.contains("data/args"), "{ran:?}");
     }
     for (args, told) in [
-        (&["fs"][..], "error: `fs` is no tool; write SERVER/TOOL\n"),
+        (&["fs"][..], "error: `fs` is not a tool; write SERVER/TOOL\n"),
         (
             &["fs/read_text_file", "[1]"],
             "error: the arguments must be a JSON object, such as '{\"path\": \"a\"}'\n",
@@ -155,8 +156,8 @@ fn the_configuration_is_found_and_checked() {
     let ran = ptc(&["upstream", "list"]);
     assert_eq!(
         ran.expect(2, "").err,
-        "error: there is no file with upstream servers\n \
-         hint: --upstreams-config FILE, or ~/.config/ptc_runner_mcp/upstreams.json\n"
+        "error: no configuration of upstream servers was found\n hint: name one with --upstreams-config \
+         FILE, or write ~/.config/ptc_runner_mcp/upstreams.json\n"
     );
     let named = |name: &str, upstreams| config(&format!("checked/{name}"), upstreams);
     let (mut misspelt, mut unset) = (entry("--server"), entry("--server"));
@@ -165,20 +166,20 @@ fn the_configuration_is_found_and_checked() {
     let own = json!({"transport": "mcp_stdio", "command": env!("CARGO_BIN_EXE_ptc")});
     for (config, told) in [
         ("no/such.json".to_string(), "cannot read the upstreams file no/such.json: No such file"),
-        (file("checked/text.json", "upstreams:"), "the upstreams file is no JSON"),
+        (file("checked/text.json", "upstreams:"), "the upstreams file is not valid JSON"),
         (
             named("misspelt", json!({"fs": misspelt})),
-            "upstream 'fs': `comand` is no field here; did you mean `command`?",
+            "upstream 'fs': `comand` is not a known field here; did you mean `command`?",
         ),
         (
             named("stdio", json!({"fs": {"transport": "stdio"}})),
-            "upstream 'fs': `transport` 'stdio' is written 'mcp_stdio'",
+            "upstream 'fs': `transport` 'stdio' must be written 'mcp_stdio'",
         ),
         (
             named("unset", json!({"fs": unset})),
             "upstream 'fs': `env.KEY` needs the variable NOBODY_SETS_THIS, which is not set",
         ),
-        (named("own", json!({"me": own})), "is this program itself, which would call itself without end"),
+        (named("own", json!({"me": own})), "is this program, which would call itself forever"),
         (
             named("plain", json!({"web": {"transport": "mcp_http", "url": "http://example.org/"}})),
             "upstream 'web': `url` uses http:// without allow_insecure_http",
@@ -235,7 +236,7 @@ fn import_makes_a_configuration() {
     assert_eq!(ptc_with(&["upstream", "import", "-"], &text).out, ran.out);
     for (text, told) in [
         ("{}".to_string(), "mcpServers"),
-        ("{".to_string(), "is no JSON"),
+        ("{".to_string(), "is not valid JSON"),
         // The line that is wrong may hold what nobody should see.
         (format!("a = 1\ntoken = '{}", crate::TOKEN), "is neither JSON nor TOML: line 2: "),
     ] {

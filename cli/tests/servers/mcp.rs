@@ -202,7 +202,7 @@ fn what_cannot_be_configured_stops_the_start() {
         (config("mcp/fake", fake), "transport"),
         (config("mcp/unset", json!({"fs": unset})), "NOBODY_SET_THIS"),
         (config("mcp/bound", bound), "references unknown credential binding 'nobody'"),
-        (file("mcp/broken.json", "{"), "no JSON"),
+        (file("mcp/broken.json", "{"), "not valid JSON"),
         ("mcp/there-is-none.json".to_string(), "there-is-none"),
     ];
     for (config, expected) in cases {

@@ -134,7 +134,7 @@ fn tasks_that_cannot_be_offered() {
     let servers = ["--upstreams-config", &config];
     for (flags, told) in [
         (&["--agentic"][..], "--agentic needs --aggregator-read-only"),
-        (&["--agentic-allow-writes"], "--agentic-allow-writes without --agentic"),
+        (&["--agentic-allow-writes"], "--agentic-allow-writes has no effect without --agentic"),
         (&["--agentic", "--aggregator-read-only"], "--agentic needs a model: name one with --agentic-model"),
         (&["--agentic", "--aggregator-read-only", "--agentic-model=tea"], "there is no model `tea`"),
         (&["--agentic", "--aggregator-read-only", "--agentic-replay=no/such"], "no/such"),

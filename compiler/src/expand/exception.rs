@@ -29,11 +29,12 @@ impl<'a> Expander<'a> {
                 }
                 Some(("finally", parts)) if cleanup.is_none() => cleanup = Some((form.span, parts)),
                 Some((name, _)) => {
-                    let message = format!("has a `{name}` behind `finally`, which comes last and once");
+                    let message =
+                        format!("has a `{name}` after `finally`, which must come last and only once");
                     return Err(call.error_at(form.span, Code::InvalidForm, message, USAGE));
                 }
                 None => {
-                    let message = "has a form of its body behind `catch` or `finally`";
+                    let message = "has a form of its body after `catch` or `finally`";
                     return Err(call.error_at(form.span, Code::InvalidForm, message, USAGE));
                 }
             }
@@ -109,12 +110,12 @@ fn handler<'a>(call: Call<'_, 'a>, span: Span, parts: &'a [Form<'a>]) -> Result<
             Some(known) => Some(known),
             None => {
                 let known: Vec<&str> = exception_classes().collect();
-                let message = format!("catches `{name}`, which is no class of exceptions");
+                let message = format!("catches `{name}`, which is not an exception class");
                 return Err(Diagnostic::error(Code::InvalidForm, class.span, format!("`try` {message}"))
                     .hint(format!("write (catch Exception e …) for all, or one of {}", known.join(", "))));
             }
         },
-        _ => return Err(wrong(class.span, "catches something that is no class of exceptions")),
+        _ => return Err(wrong(class.span, "catches something that is not an exception class")),
     };
     match rest {
         [name, body @ ..] if name.as_symbol().is_some() => Ok(Handler { span, class, name: *name, body }),

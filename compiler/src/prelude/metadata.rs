@@ -121,7 +121,7 @@ fn unknown(key: &Key<'_, '_>, of: &str, known: &[&str]) -> PreludeError {
         return error.hinted(&format!("write :{near}"));
     }
     match name {
-        "doc" => error.hinted("put the doc string behind the name: (defn find \"Finds one.\" [id] …)"),
+        "doc" => error.hinted("put the doc string after the name: (defn find \"Finds one.\" [id] …)"),
         _ if OF_DEFINITION.contains(&name) || nearest(name, OF_DEFINITION.iter().copied()).is_some() => {
             error.hinted("say it of each definition: (defn purge {:effect :write} [id] …)")
         }

@@ -216,7 +216,7 @@ impl<'a> Resolver<'a, '_> {
             let (message, hint) = match is_in_try {
                 true => (
                     "`recur` cannot leave `try`",
-                    "give a value from `try`, and `recur` behind it: (let [x (try …)] (recur x))",
+                    "give a value from `try`, and `recur` after it: (let [x (try …)] (recur x))",
                 ),
                 false => (
                     "`recur` must be the last thing its `loop` or function does",

@@ -64,7 +64,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
             "with-bindings*", "with-local-vars", "thread-bound?", "get-thread-bindings", "push-thread-bindings",
             "pop-thread-bindings",
         ],
-        "definitions do not change for a while: bind a name with (let [x …] …) or (def x …), or keep what changes in (atom 0)",
+        "definitions cannot be changed for a while: bind a name with (let [x …] …) or (def x …), or keep what changes in (atom 0)",
     ),
     // Parallel work
     (
@@ -208,7 +208,10 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["find-keyword"], "make a keyword with (keyword s)"),
     (&["ident?", "simple-ident?", "qualified-ident?"], "ask (keyword? x) or (symbol? x)"),
     (&["simple-symbol?", "qualified-symbol?"], "ask (symbol? x)"),
-    (&["uuid?", "uri?", "bytes?"], "ids, addresses and bytes are text: ask (string? x); (parse-uuid s) is nil for what is no id"),
+    (
+        &["uuid?", "uri?", "bytes?"],
+        "ids, addresses and bytes are text: ask (string? x); (parse-uuid s) is nil for other text",
+    ),
     // Collections and sequences
     (&["len", "length", "size"], "count with (count xs)"),
     (&["append", "push", "add"], "add to the end with (conj xs x), join with (concat xs ys)"),

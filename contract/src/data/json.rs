@@ -33,7 +33,7 @@ impl std::error::Error for NoJson {}
 /// use ptc_bytecode::{Datum, Node};
 /// let rows = vec![Node::Keyword("rows".into()), Node::Int(7), Node::Int(1), Node::Map(1), Node::Vector(1), Node::Map(1)];
 /// let error = to_json(&Datum::new(rows).unwrap()).unwrap_err();
-/// assert_eq!(error.to_string(), "non-JSON-encodable value at rows[0]: a key that is no text");
+/// assert_eq!(error.to_string(), "non-JSON-encodable value at rows[0]: a key that is not text");
 /// ```
 pub fn to_json(datum: &Datum) -> Result<Value, NoJson> {
     let tree = Tree::new(datum);
@@ -66,9 +66,9 @@ fn first_wrong(root: View<'_>) -> Option<NoJson> {
         let view = visited[at].view;
         let found = match view.node() {
             Node::Opaque(_) => Some("a function, or something else that cannot be sent"),
-            Node::Float(x) if !x.is_finite() => Some("a number that JSON has not"),
+            Node::Float(x) if !x.is_finite() => Some("a number that JSON does not have"),
             Node::Map(_) if view.entries().iter().any(|(key, _)| key.name().is_none()) => {
-                Some("a key that is no text")
+                Some("a key that is not text")
             }
             _ => None,
         };

@@ -73,10 +73,10 @@ fn token(source: &str, at: usize, c: char) -> Result<(Token<'_>, usize), Signatu
             let op = ["=>", ">=", "<=", ">", "<"].into_iter().find(|op| name.starts_with(op));
             let len = op.map_or_else(|| name_len(name), str::len);
             if len == 0 {
-                let error = SignatureError::at(source, at, "a `:` needs a name behind it");
+                let error = SignatureError::at(source, at, "a `:` needs a name after it");
                 let is_behind = source[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
                 return Err(if is_behind {
-                    error.hint("names have no colon behind them: `id :int`")
+                    error.hint("names have no colon after them: `id :int`")
                 } else {
                     error
                 });

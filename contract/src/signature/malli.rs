@@ -58,7 +58,7 @@ pub(super) fn read_text(source: &str) -> Result<Datum, SignatureError> {
     if let [_, .., (close, at, _)] = open[..] {
         return Err(SignatureError::at(source, at, format!("a bracket without its `{close}`")));
     }
-    Datum::new(nodes).ok_or_else(|| SignatureError::data("something is left over behind the signature"))
+    Datum::new(nodes).ok_or_else(|| SignatureError::data("something is left over after the signature"))
 }
 
 pub(super) fn read(view: View<'_>) -> Result<Signature, SignatureError> {
@@ -92,7 +92,7 @@ fn params(view: View<'_>) -> Result<Vec<Field>, SignatureError> {
 
 fn distinct(fields: Vec<Field>) -> Result<Vec<Field>, SignatureError> {
     match repeated(&fields) {
-        Some(name) => Err(SignatureError::data(format!("`{name}` stands twice"))),
+        Some(name) => Err(SignatureError::data(format!("`{name}` occurs twice"))),
         None => Ok(fields),
     }
 }
@@ -120,7 +120,7 @@ fn ty(view: View<'_>, depth: usize) -> Result<Type, SignatureError> {
         return Err(SignatureError::data(format!("types nest deeper than {MAX_NESTING}")));
     }
     if let Some(name) = keyword(view) {
-        return simple(name).ok_or_else(|| odd(view, "not a type that is known here"));
+        return simple(name).ok_or_else(|| odd(view, "not a known type"));
     }
     let mut parts = view.items();
     let Some(form) = head(&parts) else {
@@ -155,7 +155,7 @@ fn ty(view: View<'_>, depth: usize) -> Result<Type, SignatureError> {
             Type::refined(Type::String, vec![Pred::Re(pattern(*source)?)]).map_err(SignatureError::data)?
         }
         (name, []) if simple(name).is_some() => simple(name).unwrap_or(Type::Any),
-        _ => return Err(odd(view, "not a form that is known here")),
+        _ => return Err(odd(view, "not a known form")),
     };
     let mut preds = Vec::new();
     if let Some(properties) = properties {

@@ -21,7 +21,8 @@ pub(super) const NAMES: &[(&str, Type)] = &[
 
 pub(super) fn signature(source: &str) -> Result<Signature, SignatureError> {
     if source.len() > MAX_TEXT {
-        let message = format!("a signature may have {MAX_TEXT} bytes, and this one has {}", source.len());
+        let message =
+            format!("a signature may have at most {MAX_TEXT} bytes, but this one has {}", source.len());
         return Err(SignatureError::data(message).hint("describe large data as `:map` or `[:map]`"));
     }
     if malli::is_text(source) {
@@ -54,7 +55,7 @@ impl<'s> Parser<'s> {
         if self.peek() == Some(&Token::Arrow) {
             self.next += 1;
         } else if has_params {
-            return Err(self.error("parameters need a result behind them").hint("write `(…) -> :any`"));
+            return Err(self.error("parameters need a result after them").hint("write `(…) -> :any`"));
         }
         Ok(Signature { params, returns: self.ty(0)? })
     }
@@ -90,7 +91,7 @@ impl<'s> Parser<'s> {
         if lexeme.token == Token::Arrow && signature.params.is_empty() {
             return self.error("parameters stand in parentheses").hint("write `(name :type) -> …`");
         }
-        self.error(format!("`{}` is left over behind the signature", self.shown(lexeme)))
+        self.error(format!("`{}` is left over after the signature", self.shown(lexeme)))
     }
 
     /// Parses names and types between brackets.
@@ -113,13 +114,13 @@ impl<'s> Parser<'s> {
                         .hint("letters, digits, `_` and `-`, the first a letter or `_`"));
                 }
                 _ => {
-                    let message = format!("a name should stand where `{}` does", self.shown(lexeme));
+                    let message = format!("expected a name, but found `{}`", self.shown(lexeme));
                     return Err(self.error(message).hint(format!("write `{open}name :type{close}`")));
                 }
             };
             self.next += 1;
             if self.is_close_mark('?') {
-                let message = format!("the `?` belongs behind the type of `{name}`");
+                let message = format!("the `?` belongs after the type of `{name}`");
                 return Err(self.error(message).hint(format!("write `{name} :string?`")));
             }
             if self.is_mark(close) || self.peek().is_none() {
@@ -131,7 +132,7 @@ impl<'s> Parser<'s> {
         self.next += 1;
         if let Some(name) = repeated(&fields) {
             let at = self.lexemes[start].at;
-            return Err(SignatureError::at(self.source, at, format!("`{name}` stands twice")));
+            return Err(SignatureError::at(self.source, at, format!("`{name}` occurs twice")));
         }
         Ok(fields)
     }
@@ -186,8 +187,8 @@ impl<'s> Parser<'s> {
                 self.next += 1;
                 if self.is_mark(']') {
                     return Err(self
-                        .error("a list of what?")
-                        .hint("write `[:any]`, or the type of its items"));
+                        .error("a list needs the type of its items")
+                        .hint("write `[:any]`, or e.g. `[:int]`"));
                 }
                 let item = self.ty(depth + 1)?;
                 if !self.is_mark(']') {
@@ -199,7 +200,7 @@ impl<'s> Parser<'s> {
                 Ok(Type::List(Box::new(item)))
             }
             Token::Word(word) => {
-                let message = format!("a type should stand where `{}` does", self.shown(lexeme));
+                let message = format!("expected a type, but found `{}`", self.shown(lexeme));
                 Err(self.error(message).hint(if NAMES.iter().any(|(known, _)| known == word) {
                     format!("types begin with a colon: `:{word}`")
                 } else {
@@ -207,7 +208,7 @@ impl<'s> Parser<'s> {
                 }))
             }
             _ => {
-                let message = format!("a type should stand where `{}` does", self.shown(lexeme));
+                let message = format!("expected a type, but found `{}`", self.shown(lexeme));
                 Err(self.error(message).hint("such as `:string`, `[:int]` or `{name :string}`"))
             }
         }
@@ -304,7 +305,7 @@ impl<'s> Parser<'s> {
                 }
                 Some(Token::Word(word @ ("min" | "max"))) => {
                     let Num::Int(bound @ 0..) = self.number(word)? else {
-                        return Err(self.error(format!("`{word}` counts, so it needs 0, 1, 2, …")));
+                        return Err(self.error(format!("`{word}` is a count, so it needs 0, 1, 2, …")));
                     };
                     preds.push(if word == "min" { Pred::Min(bound as u64) } else { Pred::Max(bound as u64) });
                 }
@@ -323,7 +324,7 @@ impl<'s> Parser<'s> {
                 _ => {
                     self.next -= 1;
                     return Err(self
-                        .error("a condition should stand here")
+                        .error("expected a condition here")
                         .hint("such as `:int[>0]`, `:int[1..100]` or `:string[1..40]`"));
                 }
             }
@@ -342,7 +343,7 @@ impl<'s> Parser<'s> {
                 self.next += 1;
                 Ok(number)
             }
-            _ => Err(self.error(format!("`{before}` needs a number behind it"))),
+            _ => Err(self.error(format!("`{before}` needs a number after it"))),
         }
     }
 }

@@ -45,7 +45,7 @@ impl Signature {
     /// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     /// assert_eq!(Signature::from_json_schema(&schema)?.to_string(), "() -> {n :int}");
     /// let error = Signature::from_json_schema(&json!({"type": "string", "not": {}})).unwrap_err();
-    /// assert_eq!(error.message, "`not` in a JSON Schema cannot be said in a signature");
+    /// assert_eq!(error.message, "`not` in a JSON Schema cannot be expressed in a signature");
     /// # Ok::<(), ptc_contract::signature::SignatureError>(())
     /// ```
     pub fn from_json_schema(schema: &Value) -> Result<Signature, SignatureError> {
@@ -66,7 +66,7 @@ impl Signature {
             Type::Record { fields, .. } => fields,
             Type::Map | Type::Any => Vec::new(),
             other => {
-                let message = format!("the parameters of a tool are an object, not `{other}`");
+                let message = format!("the parameters of a tool must be an object, not `{other}`");
                 return Err(SignatureError::data(message));
             }
         };
@@ -170,13 +170,13 @@ impl<'s> Reader<'s> {
                     match name.as_str() {
                         Some("null") => is_optional = true,
                         Some(name) => types.push(self.named(name, object, depth)?),
-                        None => return Err(SignatureError::data("`type` in a JSON Schema names types")),
+                        None => return Err(SignatureError::data("`type` in a JSON Schema must name types")),
                     }
                 }
                 let choice = if types.is_empty() { Type::Nil } else { Type::any_of(types) };
                 Ok(if is_optional { Type::optional(choice) } else { choice })
             }
-            Some(_) => Err(SignatureError::data("`type` in a JSON Schema names types")),
+            Some(_) => Err(SignatureError::data("`type` in a JSON Schema must name types")),
         }
     }
 
@@ -239,9 +239,9 @@ impl<'s> Reader<'s> {
             fields.push(Field { description: description(schema), ..Field::new(name, ty) });
         }
         match repeated(&fields) {
-            Some(name) => {
-                Err(SignatureError::data(format!("the property `{name}` stands twice, but for `-` and `_`")))
-            }
+            Some(name) => Err(SignatureError::data(format!(
+                "the property `{name}` occurs twice, if `-` and `_` are the same"
+            ))),
             None => Ok(Type::Record { fields, closed }),
         }
     }
@@ -280,7 +280,7 @@ impl<'s> Reader<'s> {
         let name = reference.as_str().unwrap_or_default();
         if self.following.contains(&name) {
             let shown: String = name.chars().take(60).collect();
-            return Err(SignatureError::data(format!("`{shown}` contains itself, and signatures end"))
+            return Err(SignatureError::data(format!("`{shown}` contains itself, which a signature cannot"))
                 .hint("describe the inner part as `{\"type\": \"object\"}`"));
         }
         let found = name.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
@@ -326,7 +326,7 @@ const BOUNDS: &[&str] = &[
 
 fn unsaid(key: &str) -> SignatureError {
     let shown: String = key.chars().take(40).collect();
-    SignatureError::data(format!("`{shown}` in a JSON Schema cannot be said in a signature"))
+    SignatureError::data(format!("`{shown}` in a JSON Schema cannot be expressed in a signature"))
 }
 
 fn is_integer_format(format: &str) -> bool {

@@ -228,7 +228,7 @@ impl Type {
             base => {
                 let preds: Vec<Pred> = preds.into_iter().map(|pred| pred.suited(&base)).collect();
                 if let Some(odd) = preds.iter().find(|pred| !pred.applies(&base)) {
-                    return Err(format!("`{odd}` says nothing about `{base}`"));
+                    return Err(format!("`{odd}` does not apply to `{base}`"));
                 }
                 Ok(Type::And(Box::new(base), preds))
             }

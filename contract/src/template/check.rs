@@ -57,7 +57,7 @@ impl Template {
                         "`{{.}}` stands for a plain item, and these items have fields: use their names",
                     )),
                     Some(Scope::Fields(_)) => {
-                        errors.push(self.error(tag, "`{{.}}` stands outside of any section over a list"));
+                        errors.push(self.error(tag, "`{{.}}` is outside of any section over a list"));
                     }
                     _ => {}
                 },

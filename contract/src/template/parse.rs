@@ -15,7 +15,7 @@ impl Template {
     /// ```
     pub fn parse(source: &str) -> Result<Template, TemplateError> {
         if source.len() > MAX_TEXT {
-            let message = format!("the template has {} bytes; {MAX_TEXT} is the most", source.len());
+            let message = format!("the template has {} bytes; at most {MAX_TEXT} are allowed", source.len());
             return Err(TemplateError::at(source, 0, message));
         }
         Reader { source, cursor: 0, open: Vec::new(), parts: Vec::new() }.read()
@@ -62,7 +62,7 @@ impl Reader<'_> {
         let body = inside.trim();
         let fail = |message: String| TemplateError::at(self.source, start, message);
         let Some(mark) = body.chars().next() else {
-            return Err(fail("`{{}}` names nothing".to_string()));
+            return Err(fail("`{{}}` has no name".to_string()));
         };
         match mark {
             '#' | '^' => {

@@ -144,7 +144,7 @@ fn s002_firewalled_fields_are_hidden_from_callers() {
 fn s002_edge_cases() {
     assert_eq!(sig(":any"), sig("() -> :any"));
     assert!(fits("{}", json!({})) && fits("{}", json!({"a": 1})) && !fits("{}", json!([])));
-    assert!(refused("[]").contains("a list of what?") && refused("[]").contains("[:any]"));
+    assert!(refused("[]").contains("a list needs the type of its items") && refused("[]").contains("[:any]"));
     assert!(fits("[:any]", json!([1, "a", null])));
     assert!(fits("[{}]", json!([{}, {"a": 1}])) && !fits("[{}]", json!([1])));
     assert!(refused("").contains("the signature is empty"));
@@ -236,7 +236,10 @@ fn s002_types_that_need_an_explicit_signature() {
     }
     assert!(Signature::of::<Tree>().unwrap_err().to_string().contains("contains itself"));
     assert!(
-        Signature::of::<(i32, String)>().unwrap_err().to_string().contains("cannot be said in a signature")
+        Signature::of::<(i32, String)>()
+            .unwrap_err()
+            .to_string()
+            .contains("cannot be expressed in a signature")
     );
     #[derive(schemars::JsonSchema)]
     #[allow(dead_code)]
@@ -333,29 +336,29 @@ fn malformed_signatures_say_where_and_what() {
     for (text, said) in [
         ("(a :int", "a `(` without its `)`"),
         ("(a :int)", "parameters need a result"),
-        ("a :int -> :any", "a type should stand where `a` does"),
+        ("a :int -> :any", "expected a type, but found `a`"),
         (":int -> :any", "parameters stand in parentheses"),
         ("{a}", "`a` has no type"),
-        ("{a? :int}", "the `?` belongs behind the type of `a`"),
-        ("{a :int, a :string}", "`a` stands twice"),
-        ("{a_b :int, a-b :string}", "stands twice"),
-        ("{1 :int}", "a name should stand where `1` does"),
+        ("{a? :int}", "the `?` belongs after the type of `a`"),
+        ("{a :int, a :string}", "`a` occurs twice"),
+        ("{a_b :int, a-b :string}", "occurs twice"),
+        ("{1 :int}", "expected a name, but found `1`"),
         ("[:int :string]", "a list has one type"),
         (":enum", "`:enum` needs its values"),
         (":enum[]", "of no values"),
         (":int[5..1]", "nothing lies between"),
         (":int[]", "empty conditions"),
-        (":bool[>1]", "`>1` says nothing about `:bool`"),
+        (":bool[>1]", "`>1` does not apply to `:bool`"),
         (":string[re \"(\"]", "not a pattern"),
         (":int extra", "is left over"),
         ("{a \"", "without its closing"),
         (":", "needs a name"),
-        ("{id: :int}", "names have no colon behind them"),
+        ("{id: :int}", "names have no colon after them"),
         ("(a :int) => :any", "write `->`"),
         ("%", "cannot stand here"),
         (":int[>99999999999999999999]", "not a number that fits"),
         ("[:=> [:cat]]", "has two parts"),
-        ("[:=> [:cat :weird] :any]", "not a type that is known here"),
+        ("[:=> [:cat :weird] :any]", "not a known type"),
         ("[:=> [:cat] [:map]", "a bracket without its"),
     ] {
         assert!(refused(text).contains(said), "{text}: {}", refused(text));

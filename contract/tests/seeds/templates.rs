@@ -31,8 +31,8 @@ fn s002_which_placeholders_are_valid() {
     }
     for (invalid, said) in [
         ("{{123}}", "begin with a letter"),
-        ("{{}}", "names nothing"),
-        ("{{ }}", "names nothing"),
+        ("{{}}", "has no name"),
+        ("{{ }}", "has no name"),
         ("{{a..b}}", "is not a name"),
         ("{{a b}}", "is not a name"),
         ("{{name", "without its `}}`"),

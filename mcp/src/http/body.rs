@@ -94,7 +94,7 @@ impl Reading {
                 let message = format!("the message is longer than {} bytes", self.most);
                 plain(StatusCode::PAYLOAD_TOO_LARGE, &message)
             }
-            Trouble::Late => plain(StatusCode::REQUEST_TIMEOUT, "the message did not come in time"),
+            Trouble::Late => plain(StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time"),
             Trouble::Broken => plain(StatusCode::BAD_REQUEST, "the message could not be read"),
         })
     }
@@ -132,13 +132,14 @@ pub async fn read(
         }
     }
     if bytes.is_empty() {
-        return Err(Box::new(plain(StatusCode::BAD_REQUEST, "there is no message")));
+        return Err(Box::new(plain(StatusCode::BAD_REQUEST, "the body is empty: send a message")));
     }
     let weight = bytes.len().saturating_add(weight::of_text(&bytes));
     let most = pool.most();
     if weight.saturating_sub(FREE) as u64 > most {
         let message = format!(
-            "the message would take {weight} bytes of memory, and {most} are allowed; send less at once"
+            "the message would take {weight} bytes of memory, but at most {most} are allowed; send less at \
+             once"
         );
         return Err(Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &message)));
     }
@@ -149,7 +150,7 @@ pub async fn read(
 }
 
 fn busy() -> Box<Response> {
-    let message = "other messages take all memory there is for them; try again soon";
+    let message = "other messages use all the memory for messages; try again soon";
     let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, message);
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     Box::new(response)

@@ -82,10 +82,10 @@ impl Clients {
         };
         let mut known = self.known();
         if known.len() >= self.most {
-            return refused(StatusCode::SERVICE_UNAVAILABLE, "as many sessions are open as may be");
+            return refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
         }
         if known.values().filter(|client| client.identity == *identity).count() >= self.most_per_owner {
-            return refused(StatusCode::TOO_MANY_REQUESTS, "this client has as many sessions open as it may");
+            return refused(StatusCode::TOO_MANY_REQUESTS, "this client has too many open sessions");
         }
         let owner = if self.is_kept { Owner::new(identity.0) } else { Owner::new(&name) };
         // Clients without a token are distinguished by session; holders of a token gain nothing by opening many
@@ -116,7 +116,10 @@ impl Clients {
     pub fn listen(&self, headers: &HeaderMap, identity: &Identity) -> Response {
         match self.find(headers, identity) {
             ClientLookup::Unnamed => {
-                let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only a session has a stream");
+                let mut response = plain(
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    "a stream needs a session: send the Mcp-Session-Id header",
+                );
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
                 response
             }
@@ -125,7 +128,7 @@ impl Clients {
                 Some(told) => {
                     events(stream::unfold(told, |mut told| async { Some((told.recv().await?, told)) }))
                 }
-                None => plain(StatusCode::CONFLICT, "the session has as many streams as it may"),
+                None => plain(StatusCode::CONFLICT, "the session has too many open streams"),
             },
         }
     }

@@ -38,7 +38,7 @@ pub async fn pass(
         return plain(StatusCode::FORBIDDEN, "the Origin is not allowed");
     }
     if is_from_elsewhere(request.headers()) {
-        return plain(StatusCode::FORBIDDEN, "a page of another site sent this");
+        return plain(StatusCode::FORBIDDEN, "requests from pages of other sites are not allowed");
     }
     let client = shared.door.proxies.client(peer.ip(), request.headers());
     let identity = match authenticate(shared, client, request.headers()) {
@@ -179,7 +179,7 @@ fn authenticate(shared: &Shared, client: IpAddr, headers: &HeaderMap) -> Result<
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(left.as_secs().max(1)));
         return Err(Box::new(response));
     }
-    let mut response = plain(StatusCode::UNAUTHORIZED, "a bearer token is needed");
+    let mut response = plain(StatusCode::UNAUTHORIZED, "a bearer token is required");
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     Err(Box::new(response))
 }

@@ -43,11 +43,11 @@ impl Metrics {
             programs: Gauge::default(),
             registry: Registry::default(),
         };
-        registry.register("http_in_flight", "Requests under way", metrics.in_flight.clone());
+        registry.register("http_in_flight", "Requests in progress", metrics.in_flight.clone());
         registry.register("http_requests", "Requests answered", metrics.answered.clone());
-        registry.register("http_auth_failures", "Requests without a good token", metrics.refused.clone());
-        registry.register("http_sessions", "Clients that shook hands", metrics.clients.clone());
-        registry.register("programs_running", "Programs that run now", metrics.programs.clone());
+        registry.register("http_auth_failures", "Requests without a valid token", metrics.refused.clone());
+        registry.register("http_sessions", "Clients that completed the handshake", metrics.clients.clone());
+        registry.register("programs_running", "Programs running now", metrics.programs.clone());
         Metrics { registry, ..metrics }
     }
 

@@ -124,7 +124,7 @@ fn same_in_headers(
     let name = named.and_then(|key| request.params.get(key)).and_then(Value::as_str);
     let sent = |header: &str| headers.get(header).map(|value| decoded(value.as_bytes()));
     let mismatch = |header: &str| {
-        let message = format!("Header mismatch: {header} does not say what the message does");
+        let message = format!("Header mismatch: {header} does not match the message");
         Err(RpcError::new(RpcError::HEADER_MISMATCH, message))
     };
     for (header, expected) in [(VERSION, Some(version)), (METHOD, Some(&request.method)), (NAME, name)] {
@@ -161,7 +161,7 @@ async fn shake_hands(
     if headers.contains_key(SESSION) {
         let error = RpcError::new(
             RpcError::INVALID_REQUEST,
-            "Invalid Request: initialize begins a session, and names none",
+            "Invalid Request: initialize starts a new session; leave out the Mcp-Session-Id header",
         );
         return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(id), error });
     }
@@ -195,7 +195,7 @@ fn session(
     let agreed = connection.agreed().map(Revision::name);
     match headers.get(VERSION) {
         Some(version) if agreed.is_some_and(|agreed| version != agreed) => {
-            let message = "the MCP-Protocol-Version header is not what was agreed on";
+            let message = "the MCP-Protocol-Version header is not the negotiated version";
             refused(StatusCode::BAD_REQUEST, RpcError::INVALID_REQUEST, message)
         }
         _ => Ok(connection),
@@ -218,8 +218,9 @@ async fn after_handshake(
         && connection.in_flight() as u64 >= settings.http_max_in_flight_per_session
     {
         let most = settings.http_max_in_flight_per_session;
-        let message =
-            format!("{most} requests of this session are under way, as many as may; wait a little and retry");
+        let message = format!(
+            "this session already has {most} requests in progress, the maximum; wait a little and retry"
+        );
         let reply = Payload::error(Reason::Busy, message).reply(settings.profile());
         return json(StatusCode::OK, &frame::answer(&request.id, reply.to_json()));
     }

@@ -75,7 +75,7 @@ fn read(certificate: &Path, key: &Path) -> Result<Current, String> {
         .and_then(Iterator::collect)
         .map_err(|error| at("--http-tls-cert", certificate, &error))?;
     if chain.is_empty() {
-        return Err(at("--http-tls-cert", certificate, &"there is no certificate in it"));
+        return Err(at("--http-tls-cert", certificate, &"it has no certificate"));
     }
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| at("--http-tls-key", key, &error))?;
     let provider = Arc::new(ring::default_provider());

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 const MOST: usize = 64;
 
 /// Reason for denying a program's wishes because too many programs wait.
-const TOO_MANY: &str = "too many programs wait at this time";
+const TOO_MANY: &str = "too many programs are waiting for approval";
 
 /// Result of asking for approval.
 pub enum Decision {
@@ -116,7 +116,8 @@ impl Server {
     /// Asks the client for approval, if it can be asked.
     pub(super) async fn decide(&self, wishes: &[Wish], calling: &Calling<'_>) -> Decision {
         if !calling.capabilities.has_forms() {
-            let why = "the call needs a person's approval, and this client cannot ask for it (it has no elicitation)";
+            let why = "the call needs a person's approval, but this client cannot ask for it (it does not \
+                       support elicitation)";
             return Decision::Now(vec![denial(why); wishes.len()]);
         }
         if wishes.iter().all(|wish| wish.unaskable_by_client().is_some()) {
@@ -146,7 +147,7 @@ impl Server {
                 Ok(Err(Unasked::Refused(_))) => denial("the client could not ask for approval"),
                 Err(_) => denial(format!("nobody approved the call within {} ms", within.as_millis())),
             },
-            () = calling.flight.cancel().cancelled() => denial("the call was given up"),
+            () = calling.flight.cancel().cancelled() => denial("the call was cancelled"),
             never = calling.report(within, || "waiting for approval".to_string()) => match never {},
         }
     }
@@ -205,7 +206,7 @@ impl Server {
             fingerprint.as_ref().and_then(|fingerprint| self.0.parking.take(&answers.state, fingerprint));
         let Some((waiting, reserved)) = waiting else {
             let message =
-                "Invalid params: nothing waits for this `requestState` (any more); make the call without it";
+                "Invalid params: no call is waiting for this `requestState`; make the call without it";
             return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
         };
         let verdicts: Vec<Verdict> = waiting
@@ -215,7 +216,7 @@ impl Server {
                 // Such a call was never asked about, whatever the client says.
                 (Some(why), _) => denial(why),
                 (None, Some(answer)) => verdict(answer),
-                (None, None) => denial("nobody said whether the call may be made"),
+                (None, None) => denial("there was no answer to the question whether the call may be made"),
             })
             .collect();
         let Some(place) = self.next_place(calling.flight).await else {

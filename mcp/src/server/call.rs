@@ -52,7 +52,7 @@ impl Server {
         let profile = self.0.parts.settings.profile();
         if self.is_draining() {
             let payload =
-                Payload::error(Reason::ShuttingDown, "the server is about to end; call another one");
+                Payload::error(Reason::ShuttingDown, "the server is shutting down; call another one");
             return Ok(ToolResult::Reply(payload.reply(profile)));
         }
         let answers = Answers::take(&mut params)?;
@@ -140,7 +140,7 @@ impl Server {
                 };
                 let mut arguments = self.0.memory.of(payer).reserve();
                 if weight > FREE_ARGUMENTS && !arguments.set(weight as u64) {
-                    let message = "the arguments take more memory than there is for programs now; wait a little \
+                    let message = "the arguments need more memory than is free for programs; wait a little \
                                    and retry, or send less at once";
                     return Ok(CallOutcome::Finished(refusal(Reason::Busy, message.to_string())));
                 }

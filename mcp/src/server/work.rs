@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_millis(50);
 
 /// Message if no more programs may be open.
 pub(super) const TOO_MANY_OPEN: &str =
-    "as many programs compute or wait as may (--max-open-calls); wait a little and retry";
+    "too many programs are running or waiting (--max-open-calls); wait a little and retry";
 
 /// Time limit for a program to end after it was told to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -64,7 +64,9 @@ impl Server {
         let most = places.count();
         let full = || {
             let waiting = self.0.parts.settings.max_queued_calls;
-            format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry")
+            format!(
+                "all program slots ({most}) and queue places ({waiting}) are taken; wait a little and retry"
+            )
         };
         let place = places.next(flight.connection().payer()).map_err(|Full| NoPlace::Busy(full()))?;
         tokio::select! {
@@ -72,7 +74,8 @@ impl Server {
             place = place => place.map_err(|Full| NoPlace::Busy(full())),
             () = flight.cancel().cancelled() => Err(NoPlace::Cancelled),
             () = tokio::time::sleep(left) => Err(NoPlace::Busy(format!(
-                "as many programs run as may ({most}), and it was not this one's turn within {} ms; wait a little and retry",
+                "all program slots are taken ({most}), and none was free for this program within {} ms; \
+                 wait a little and retry",
                 left.as_millis()
             ))),
         }
@@ -253,7 +256,7 @@ pub fn panicked(error: JoinError) -> RpcError {
 
 /// Builds the error for a bug of the server. The log has the details, which the client does not see.
 fn broken(error: &dyn Display) -> RpcError {
-    tracing::error!(%error, "a call made the server panic");
+    tracing::error!(%error, "a call panicked");
     RpcError::new(RpcError::INTERNAL, "Internal error")
 }
 

@@ -136,7 +136,7 @@ impl Disk {
                 Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
                 Err(TryLockError::WouldBlock) => {
                     let root = root.display();
-                    return Err(format!("--session-dir {root}: another server keeps its sessions there"));
+                    return Err(format!("--session-dir {root}: another server uses this folder"));
                 }
                 Err(TryLockError::Error(error)) => return Err(wrong(error)),
             }
@@ -150,7 +150,7 @@ impl Disk {
         let wrong = |error: io::Error| format!("{}: {error}", file.display());
         match fs::read(&file) {
             Ok(bytes) if bytes.len() >= 16 => Ok(Owner::new(bytes)),
-            Ok(_) => Err(format!("{} is damaged; delete it to begin anew", file.display())),
+            Ok(_) => Err(format!("{} is damaged; delete it to start over", file.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let bytes = random()?;
                 files::replace(&file, &[&bytes], Access::Private).map_err(wrong)?;
@@ -195,9 +195,11 @@ impl Disk {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match fs::rename(path, &aside) {
             Ok(()) => {
-                format!("a kept session cannot be used and was set aside as {BROKEN}: {name}: {problem}")
+                format!("a saved session cannot be used and was set aside as {BROKEN}: {name}: {problem}")
             }
-            Err(error) => format!("a kept session cannot be used: {name}: {problem}; nor moved: {error}"),
+            Err(error) => format!(
+                "a saved session cannot be used: {name}: {problem}; it could not be set aside: {error}"
+            ),
         }
     }
 
@@ -230,10 +232,10 @@ impl Disk {
 fn read(path: &Path) -> Result<Record, String> {
     let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
     if size > MAX_BYTES {
-        return Err(format!("it has {size} bytes, and at most {MAX_BYTES} are read"));
+        return Err(format!("it has {size} bytes; at most {MAX_BYTES} are allowed"));
     }
     let bytes = fs::read(path).map_err(|error| error.to_string())?;
-    let rest = bytes.strip_prefix(MAGIC).ok_or("it is in another format, or none")?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it is not in the format of this version")?;
     let (hash, body) = rest.split_at_checked(HASH).ok_or("it is cut short")?;
     let body = body.strip_prefix(b"\n").ok_or("it is cut short")?;
     if hex(&Sha256::digest(body).into()).as_bytes() != hash {

@@ -191,6 +191,7 @@ impl Inner {
 
 fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| format!("the system has no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| format!("the system cannot provide random numbers: {error}"))?;
     Ok(bytes)
 }

@@ -180,19 +180,22 @@ impl Sessions {
         let now = inner.now();
         let (described, before, next) = inner.still(owner, id, |entry| {
             if entry.running.is_some() {
-                let message = "a program runs in the session; wait until it is done";
+                let message = "a program is running in the session; wait until it is done";
                 return Err(Refusal::new(Reason::SessionBusy, message));
             }
             let next = entry.kept.without(&entry.blank, names, clear, now);
             Ok((SessionHeader::of(entry), entry.kept.clone(), Arc::new(next)))
         })??;
         inner.persist(&described, &next).map_err(|problem| {
-            Refusal::broken(format!("nothing was forgotten: it could not be written: {problem}"))
+            Refusal::broken(format!("nothing was forgotten: the session could not be written: {problem}"))
         })?;
         let is_done = inner.still(owner, id, |entry| {
             // A program may have started meanwhile; its state builds on the one it started with.
             if entry.running.is_some() || !Arc::ptr_eq(&entry.kept, &before) {
-                return Err(Refusal::new(Reason::SessionBusy, "a program runs in the session; try again"));
+                return Err(Refusal::new(
+                    Reason::SessionBusy,
+                    "a program is running in the session; try again",
+                ));
             }
             entry.kept = next.clone();
             Ok(())

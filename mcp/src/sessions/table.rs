@@ -88,7 +88,7 @@ impl Why {
         match self {
             Why::Closed => "it was closed",
             Why::Expired => "its time was up",
-            Why::Idle => "it was not used for too long",
+            Why::Idle => "it was idle for too long",
         }
     }
 }

@@ -104,10 +104,10 @@ impl Settings {
             wrong("--hide-stateless without --sessions leaves no tool to run programs with");
         }
         if self.agentic_allow_writes && !self.agentic {
-            wrong("--agentic-allow-writes without --agentic allows nothing");
+            wrong("--agentic-allow-writes has no effect without --agentic");
         }
         if self.agentic_replay.is_some() && self.agentic_record.is_some() {
-            wrong("--agentic-replay and --agentic-record do not go together");
+            wrong("--agentic-replay and --agentic-record cannot be used together");
         }
         if !self.http {
             return problems;
@@ -139,13 +139,13 @@ impl Settings {
             wrong("--http-auth-token must have at least 32 bytes");
         }
         if self.http_tls_cert.is_some() != self.http_tls_key.is_some() {
-            wrong("--http-tls-cert and --http-tls-key go together");
+            wrong("--http-tls-cert and --http-tls-key must be used together");
         }
         if self.http_disable_auth && !is_loopback {
-            wrong("--http-disable-auth is for the loopback only");
+            wrong("--http-disable-auth is only allowed on the loopback");
         }
         if self.http_disable_auth && self.http_allow_unsafe_network {
-            wrong("--http-disable-auth and --http-allow-unsafe-network do not go together");
+            wrong("--http-disable-auth and --http-allow-unsafe-network cannot be used together");
         }
         if !is_loopback && !self.http_allow_unsafe_network {
             wrong("listening beyond the loopback needs --http-allow-unsafe-network");

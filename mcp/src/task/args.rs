@@ -76,7 +76,7 @@ impl Argument for TaskContext {
     fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
         let context = Context::read(name, sent, settings)?;
         match context.contains_key("call") {
-            true => Err(format!("argument `{name}`: the key `call` is taken: it is how servers are called")),
+            true => Err(format!("argument `{name}`: the key `call` is reserved for calling servers")),
             false => Ok(context),
         }
     }

@@ -133,7 +133,7 @@ impl File {
 fn allowed(table: &Map<String, Value>, keys: &[&str], place: &str) -> Result<(), String> {
     let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
     let is_reserved = place.is_empty() && (RESERVED.contains(&key.as_str()) || key.starts_with('_'));
-    let why = if is_reserved { "is the server's to set" } else { "is unknown" };
+    let why = if is_reserved { "is set by the server" } else { "is unknown" };
     let key = crate::cut::chars(key, 80).0;
     let keys: Vec<String> = keys.iter().map(|key| format!("{place}{key}")).collect();
     Err(format!("`{place}{key}` {why}; allowed are {}", keys.join(", ")))

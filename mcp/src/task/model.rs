@@ -206,7 +206,7 @@ impl Model for WatchedModel {
                 let is_late = error.kind == ErrorKind::Timeout && began.elapsed() >= self.within;
                 let ms = self.within.as_millis();
                 let message =
-                    format!("the model gave no reply within {ms} ms (--agentic-planner-timeout-ms)");
+                    format!("the model did not reply within {ms} ms (--agentic-planner-timeout-ms)");
                 if is_late { LlmError { message, ..error } } else { error }
             });
             self.log.end(at, began, &reply);

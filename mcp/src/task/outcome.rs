@@ -192,7 +192,7 @@ impl Failed {
             }
             _ if is_over => Failed::because(
                 Reason::BudgetExceeded,
-                "the task took longer than it may (--agentic-task-timeout-ms)".to_string(),
+                "the task exceeded its time limit (--agentic-task-timeout-ms)".to_string(),
             ),
             "cancelled" => return Failed::because(Reason::Cancelled, Payload::cancelled().message),
             "llm_error" => match log.failure() {

@@ -318,6 +318,6 @@ async fn programs_do_not_wait_without_number() {
         assert_eq!(pipe.ask(n, "tools/call", call.clone()).await["result"]["resultType"], "input_required");
     }
     let told = pipe.ask(64, "tools/call", call).await;
-    assert!(text(&told).contains("too many programs wait"), "{told}");
+    assert!(text(&told).contains("too many programs are waiting"), "{told}");
     assert!(bank.paid().is_empty());
 }

@@ -69,7 +69,7 @@ async fn who_waits_for_a_place_as_long_as_its_program_may_run_is_told_so() {
         told.push(text(&pipe.next().await.unwrap()).to_string());
     }
     let is_told = |start: &str| told.iter().any(|text| text.starts_with(start));
-    assert!(is_told("timeout: ") && is_told("busy: as many programs run as may (1)"), "{told:?}");
+    assert!(is_told("timeout: ") && is_told("busy: all program slots are taken (1)"), "{told:?}");
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ async fn what_writes_is_refused_and_nothing_is_sent() {
 async fn a_server_is_not_believed_about_itself() {
     let (server, bank) = guarded(About::default());
     let told = run(&server, BALANCE).await;
-    assert!(told.contains("claims to only read") && told.contains("trust_annotations"), "{told}");
+    assert!(told.contains("is declared as read-only") && told.contains("trust_annotations"), "{told}");
     assert!(bank.traces().is_empty());
     // Without the flag, reads are not checked.
     let (server, _) = server_with(About::default(), &[]);

@@ -79,7 +79,7 @@ async fn a_certificate_that_cannot_be_used_stops_the_start() {
     assert!(start().await.unwrap_err().contains("--http-tls-key"));
     certify(folder.path());
     std::fs::write(folder.path().join("cert.pem"), "").unwrap();
-    assert!(start().await.unwrap_err().contains("there is no certificate in it"));
+    assert!(start().await.unwrap_err().contains("it has no certificate"));
     // The key of another certificate.
     certify(folder.path());
     let other = tempfile::tempdir().unwrap();

@@ -42,7 +42,7 @@ fn rest_ends_a_session_and_every_call_but_list_is_no_rest() {
     world.pass(14 * MINUTE);
     world.list();
     world.pass(MINUTE);
-    assert!(refused(&world.eval(&other, "1"), Reason::SessionClosed).contains("not used"));
+    assert!(refused(&world.eval(&other, "1"), Reason::SessionClosed).contains("idle for too long"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ async fn arguments_are_checked_first() {
         ),
         (
             json!({"task": "x", "context": {"call": 1}}),
-            "argument `context`: the key `call` is taken: it is how servers are called",
+            "argument `context`: the key `call` is reserved for calling servers",
         ),
         (
             json!({"task": "x", "context": {"a": "x".repeat(40)}}),

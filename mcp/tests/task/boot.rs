@@ -22,7 +22,7 @@ fn tasks_need_servers_and_somebody_who_answers_for_writes() {
 #[test]
 fn flags_that_make_no_sense_are_refused() {
     for (flags, told) in [
-        (&["--agentic-allow-writes"][..], "--agentic-allow-writes without --agentic allows nothing"),
+        (&["--agentic-allow-writes"][..], "--agentic-allow-writes has no effect without --agentic"),
         (
             &["--agentic-max-turns=0"],
             "--agentic-max-turns / PTC_RUNNER_MCP_AGENTIC_MAX_TURNS must be a positive integer, got: \"0\"",
@@ -33,7 +33,7 @@ fn flags_that_make_no_sense_are_refused() {
         ),
         (
             &["--agentic-replay=a", "--agentic-record=b"],
-            "--agentic-replay and --agentic-record do not go together",
+            "--agentic-replay and --agentic-record cannot be used together",
         ),
     ] {
         let problems = Settings::resolve(flags.iter().copied(), |_| None).unwrap_err();
@@ -66,7 +66,7 @@ fn keys_of_the_file_that_are_not_ours_to_take_fail() {
         ["tools", "signature", "output", "ptc_transport", "completion_mode", "trace_context", "_anything"]
     {
         let error = configured("reserved", &json!({key: 1}).to_string()).err().unwrap();
-        assert!(error.ends_with(&format!("`{key}` is the server's to set; {allowed}")), "{error}");
+        assert!(error.ends_with(&format!("`{key}` is set by the server; {allowed}")), "{error}");
     }
     for (text, told) in [
         (r#"{"turns": 2}"#, &*format!("`turns` is unknown; {allowed}")),

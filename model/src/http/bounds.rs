@@ -24,7 +24,7 @@ pub(super) fn check(reply: LlmResponse) -> Result<LlmResponse, LlmError> {
         return Err(too_many());
     }
     match reply.opaque.iter().any(|opaque| is_deep(&opaque.part)) {
-        true => Err(errors::bad("a part of the reply nests too deep")),
+        true => Err(errors::bad("a part of the reply is nested too deeply")),
         false => Ok(reply),
     }
 }

@@ -92,8 +92,9 @@ impl Http {
         let hide = |error| self.hidden(error);
         let response = self.send(&self.whole, wire, options, body).await.map_err(hide)?;
         let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
-        let reply: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| errors::bad(format!("`{}` answered what is no JSON: {error}", options.model)))?;
+        let reply: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            errors::bad(format!("`{}` sent an answer that is not valid JSON: {error}", options.model))
+        })?;
         // Some servers report errors with a status of success.
         wire.read(&reply).map_err(hide)
     }
@@ -113,7 +114,7 @@ impl Http {
             // Some servers cannot stream and reply whole instead.
             let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
             let value: Value = serde_json::from_slice(&bytes)
-                .map_err(|error| errors::bad(format!("the reply is no JSON: {error}")))?;
+                .map_err(|error| errors::bad(format!("the reply is not valid JSON: {error}")))?;
             return Ok((wire.read(&value).map_err(hide)?, false));
         }
         let max = options.max_response_bytes;
@@ -179,7 +180,7 @@ impl Http {
             return Ok(response);
         }
         if status.is_redirection() && response.headers().contains_key(LOCATION) {
-            let message = "the provider answers from another address; set `base_url` to that";
+            let message = "the provider redirects to another address; set `base_url` to that";
             return Err(LlmError::new(ErrorKind::Unknown, message).status(status.as_u16()));
         }
         let headers = response.headers().clone();
@@ -202,7 +203,7 @@ impl Arriving<'_> {
             return Ok(());
         }
         let data: Value = serde_json::from_slice(data)
-            .map_err(|error| errors::bad(format!("an event of the stream is no JSON: {error}")))?;
+            .map_err(|error| errors::bad(format!("an event of the stream is not valid JSON: {error}")))?;
         if let Some(text) = self.reply.event(&data)?.filter(|text| !text.is_empty()) {
             self.sink.send(Chunk::Delta(text));
         }
@@ -216,9 +217,9 @@ fn headers(wire: &dyn Wire, options: &HttpOptions) -> Result<HeaderMap, LlmError
     let mut headers = HeaderMap::new();
     let mut set = |name: &str, value: &str, of: &str| {
         let name = HeaderName::try_from(name)
-            .map_err(|_| LlmError::unsupported(format!("`{name}` is no name of a header")))?;
+            .map_err(|_| LlmError::unsupported(format!("`{name}` is not a valid header name")))?;
         let mut value = HeaderValue::from_str(value)
-            .map_err(|_| LlmError::unsupported(format!("{of} has characters that no header can hold")))?;
+            .map_err(|_| LlmError::unsupported(format!("{of} has characters that headers cannot contain")))?;
         value.set_sensitive(true);
         headers.insert(name, value);
         Ok::<(), LlmError>(())
@@ -257,7 +258,7 @@ fn broken(error: sse_stream::Error) -> LlmError {
             Ok(broken) => broken.0,
             Err(error) => LlmError::new(ErrorKind::Network, error.to_string()),
         },
-        other => errors::bad(format!("the stream is none of events: {other}")),
+        other => errors::bad(format!("the stream is not an event stream: {other}")),
     }
 }
 

@@ -94,7 +94,7 @@ async fn calls_in_parallel_and_their_results() {
     let mut reply = model.call(&request).await.unwrap();
     assert_eq!((reply.content.as_deref(), &reply.stop), (None, &Some(StopReason::ToolCalls)));
     assert_eq!(reply.tool_calls[0], ToolCall::read(Some("a"), "search", "{\"q\":\"tea\"}"));
-    assert!(reply.tool_calls[1].args.as_ref().unwrap_err().starts_with("the arguments are no JSON"));
+    assert!(reply.tool_calls[1].args.as_ref().unwrap_err().starts_with("the arguments are not valid JSON"));
     reply.name_calls(&mut 0);
     assert_eq!(reply.tool_calls[2].id.as_deref(), Some("tc_1"));
     assert_eq!(reply.tokens, None);

@@ -81,14 +81,14 @@ async fn keys_are_in_no_error_and_no_debug_output() {
     }
     let options = HttpOptions::new(Api::Chat, "m").key("bad\nkey-canary").base_url("http://127.0.0.1:1");
     let error = HttpModel::new(options).unwrap().call(&LlmRequest::new("s", "p")).await.unwrap_err();
-    assert_eq!(error.message, "the key has characters that no header can hold");
+    assert_eq!(error.message, "the key has characters that headers cannot contain");
 }
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let answer = with_headers(307, "location: http://127.0.0.1:9/steal\r\n", "");
     let error = fails(answer).await;
-    assert_eq!(error.message, "the provider answers from another address; set `base_url` to that");
+    assert_eq!(error.message, "the provider redirects to another address; set `base_url` to that");
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn addresses_that_are_none() {
     for url in ["", "nowhere", "ftp://x/v1", "file:///etc/passwd", "http://"] {
         let error = HttpModel::new(HttpOptions::new(Api::Chat, "m").base_url(url)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unsupported, "{url}");
-        assert!(error.message.starts_with("`base_url` is no"), "{error}");
+        assert!(error.message.starts_with("`base_url` is not"), "{error}");
     }
 }
 
@@ -195,7 +195,7 @@ async fn addresses_hold_no_secrets() {
         let options = HttpOptions::new(Api::Chat, "m").base_url(url);
         let shown = format!("{options:?}");
         let error = HttpModel::new(options).unwrap_err();
-        assert!(error.message.starts_with("`base_url` holds a password"), "{error}");
+        assert!(error.message.starts_with("`base_url` contains a password"), "{error}");
         assert!(!format!("{shown}{error:?}").contains("canary"), "{shown}");
     }
 }
@@ -391,7 +391,7 @@ async fn what_nests_too_deep_to_be_written_down_is_no_reply() {
 
     let thought = format!(r#"{{"type": "thinking", "signature": "c2ln", "thinking": {}}}"#, deep(118));
     let error = fails(with_headers(200, "", &format!(r#"{{"content": [{thought}]}}"#))).await;
-    assert_eq!(error.message, "a part of the reply nests too deep");
+    assert_eq!(error.message, "a part of the reply is nested too deeply");
 }
 
 #[tokio::test]

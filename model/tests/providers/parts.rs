@@ -79,7 +79,7 @@ async fn what_cannot_be_sent_is_told_before_anything_is() {
     said.messages.push(Message::assistant("So").part(Part::image("image/png", b"canary")));
     for wire in Wire::ALL {
         let error = model(wire).call(&said).await.unwrap_err();
-        assert!(error.message.starts_with("only messages of the user hold images"), "{error}");
+        assert!(error.message.starts_with("images and documents can only be"), "{error}");
     }
     assert!(server.asked().is_empty());
 }

@@ -68,8 +68,8 @@ async fn headers_that_cannot_be_sent() {
     let error = HttpModel::new(HttpOptions::new(Api::Chat, "m").header("Content-Length", "5")).unwrap_err();
     assert_eq!(error.message, "`headers` cannot set `Content-Length`: the connection sets it");
     for (name, value, wanted) in [
-        ("x y", "v", "`x y` is no name of a header"),
-        ("x-y", "canary\nz", "the header `x-y` has characters that no header can hold"),
+        ("x y", "v", "`x y` is not a valid header name"),
+        ("x-y", "canary\nz", "the header `x-y` has characters that headers cannot contain"),
     ] {
         let options = HttpOptions::new(Api::Chat, "m").base_url("http://127.0.0.1:1").header(name, value);
         let error = HttpModel::new(options).unwrap().call(&LlmRequest::new("s", "p")).await.unwrap_err();

@@ -202,7 +202,8 @@ fn what_all_records_lack_is_told_at_the_end() {
         assert_eq!(told("(:totl data/row)", false), [totl]);
         // The program also fails because of it.
         assert_eq!(told("(+ 1 (:totl data/row))", false), [totl]);
-        let data = "absent_field: `data/totl` is a member of none of the records, so it is nil; did you mean `data/total`?";
+        let data = "absent_field: `data/totl` is not a member of any record, so it is nil; did you mean \
+                    `data/total`?";
         assert_eq!(told("data/totl", true), [data]);
         // The second record has the field.
         assert_eq!(told("[(:note data/row)]", false), [""; 0]);

@@ -139,8 +139,8 @@ pub fn new_date(call: &mut Call<'_>) -> Result<Value, Stop> {
             match read {
                 Some(micros) => new_instant(call, Some(micros)),
                 None => {
-                    let message = format!("{} is no date", shown(call, 1));
-                    Err(refuse(call, message, "write it as \"2024-05-01T08:00:00Z\" or \"2024-05-01\""))
+                    let message = format!("{} is not a valid date", shown(call, 1));
+                    Err(refuse(call, message, "write e.g. \"2024-05-01T08:00:00Z\" or \"2024-05-01\""))
                 }
             }
         }
@@ -164,8 +164,12 @@ pub fn parse(call: &mut Call<'_>) -> Result<Value, Stop> {
     match calendar::read_instant(text) {
         Some(micros) => Ok(Value::Instant(micros)),
         None => {
-            let message = format!("{} is no date", shown(call, 1));
-            Err(refuse(call, message, "`(parse \"2024-05-01\")` and `(parse \"2024-05-01T08:00:00Z\")` are"))
+            let message = format!("{} is not a valid date", shown(call, 1));
+            Err(refuse(
+                call,
+                message,
+                "write e.g. `(parse \"2024-05-01\")` or `(parse \"2024-05-01T08:00:00Z\")`",
+            ))
         }
     }
 }

@@ -48,13 +48,13 @@ fn apart(call: &Call<'_>, by: usize, [from, to]: [usize; 2], days: &str, hours: 
             "weeks" => Ok(Value::Int(apart / 7)),
             "months" => Ok(Value::Int(months_between(start, end))),
             "years" => Ok(Value::Int(months_between(start, end) / 12)),
-            _ => Err(refuse(call, format!("dates are not apart by {unit}"), days)),
+            _ => Err(refuse(call, format!("the difference of dates cannot be in {unit}"), days)),
         };
     }
     let micros = instant(call, to)?.saturating_sub(instant(call, from)?);
     match size(&unit) {
         Some(size) => Ok(Value::Int(micros / size)),
-        None => Err(refuse(call, format!("datetimes are not apart by {unit}"), hours)),
+        None => Err(refuse(call, format!("the difference of datetimes cannot be in {unit}"), hours)),
     }
 }
 
@@ -83,7 +83,7 @@ pub fn minus(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn shift(call: &Call<'_>, sign: i64) -> Result<Value, Stop> {
     if call.args.len() == 2 {
         let Value::Duration(millis) = arg(call, 2) else {
-            return Err(call.wrong_type(2, "a duration, or a number with a unit behind it"));
+            return Err(call.wrong_type(2, "a duration, or a number with a unit after it"));
         };
         let at = instant(call, 1)?;
         let by = millis.checked_mul(sign * MILLI);
@@ -92,7 +92,7 @@ fn shift(call: &Call<'_>, sign: i64) -> Result<Value, Stop> {
     let (unit, by) = (unit(call, 3)?, integer(call, 2)?.checked_mul(sign));
     if let Value::Instant(at) = arg(call, 1) {
         let Some(size) = size(&unit) else {
-            let message = format!("a datetime is not shifted by {unit}");
+            let message = format!("a datetime cannot be shifted by {unit}");
             return Err(refuse(call, message, "shift its date: `(.plusMonths (.toLocalDate t) 1)`"));
         };
         return new_instant(call, by.and_then(|by| by.checked_mul(size)).and_then(|by| at.checked_add(by)));
@@ -106,7 +106,7 @@ fn shift(call: &Call<'_>, sign: i64) -> Result<Value, Stop> {
         "months" => span(Span::try_months),
         "years" => span(Span::try_years),
         _ => {
-            let message = format!("a date is not shifted by {unit}");
+            let message = format!("a date cannot be shifted by {unit}");
             return Err(refuse(call, message, "`(.atStartOfDay d)` gives its midnight in UTC"));
         }
     };
@@ -121,7 +121,7 @@ pub fn truncated_to(call: &mut Call<'_>) -> Result<Value, Stop> {
         Some(size) => new_instant(call, at.checked_sub(at.rem_euclid(size))),
         None => Err(refuse(
             call,
-            format!("a datetime is not cut to {unit}"),
+            format!("a datetime cannot be cut to {unit}"),
             "cut its date: `(.withDayOfMonth (.toLocalDate t) 1)`",
         )),
     }

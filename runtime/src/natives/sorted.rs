@@ -85,7 +85,7 @@ fn part(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
     };
     let tests = call.args[1..].to_vec();
     if tests.len() % 2 == 1 {
-        return Err(refuse(format!("`{}` takes each test with a key", call.name())));
+        return Err(refuse(format!("`{}` needs a key after each test", call.name())));
     }
     let is_map = matches!(arg(call, 1), Value::Map(_));
     let entries = items(call, 1)?;

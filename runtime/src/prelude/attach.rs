@@ -227,7 +227,7 @@ impl<'a> Attach<'a> {
                     });
                 }
                 None => {
-                    return refuse(*index, format!("requires `{id}`, which is no id of anything")).map_err(
+                    return refuse(*index, format!("requires `{id}`, which is not a valid id")).map_err(
                         |problem| problem.hint("ids are \"tool:name\" or \"upstream:server/tool\""),
                     );
                 }

@@ -52,7 +52,7 @@ impl Policy {
             None => Ok(()),
             Some(name) => {
                 let message =
-                    format!("the policy for preludes names `{name}`, which is no name of an export");
+                    format!("the policy for preludes names `{name}`, which is not the name of an export");
                 Err(wrong(message).hint("write crm/remove, crm/get-* or crm"))
             }
         }

@@ -63,7 +63,7 @@ impl TrustedKeys {
         let keys = lines.filter(|line| !line.is_empty()).map(|line| {
             let key = from_hex::<32>(line).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
             key.ok_or_else(|| {
-                let message = format!("`{}` is no public key", line.chars().take(80).collect::<String>());
+                let message = format!("`{}` is not a public key", line.chars().take(80).collect::<String>());
                 Diagnostic::without_span(Code::InvalidConfig, message).hint("a key is 64 hexadecimal digits")
             })
         });

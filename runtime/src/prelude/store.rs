@@ -277,7 +277,7 @@ impl PreludeStore {
     pub fn history(&self, id: &str) -> Result<Vec<Past>, StoreError> {
         let reference = StoreRef::parse(id)?;
         if reference.version.is_some() {
-            let message = format!("the history of `{}` is asked for by its id alone", reference.id);
+            let message = format!("the history of `{}` needs its id alone, without a version", reference.id);
             return Err(StoreError::new(Code::InvalidRef, message));
         }
         let mut rows = Ok(Vec::new());

@@ -51,7 +51,7 @@ fn keys_that_do_not_exist_are_refused_with_the_nearest_that_does() {
         (":visiblity", "write :visibility"),
         (":require", "write :requires"),
         (":Effect", "write :effect"),
-        (":doc", "behind the name"),
+        (":doc", "after the name"),
         (":since", "leave it out"),
     ] {
         for source in [

@@ -65,7 +65,7 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
         });
         // It becomes a message, which models read too.
         let said = said.map(|said| public_json(&said));
-        let said = said.unwrap_or_else(|| "the tool failed without saying why".to_string());
+        let said = said.unwrap_or_else(|| "the tool failed without a message".to_string());
         return Err(with_facts(Fault::new(Reason::ToolError, said), reply));
     }
     if let Some(value) = structured {
@@ -116,7 +116,7 @@ pub(super) fn read(
                 Reason::ResponseTooLarge,
                 format!("the answer takes more than {most} bytes as data (limits.granted_bytes)"),
             ),
-            _ => Fault::new(Reason::UpstreamError, format!("an answer that cannot be read: {error}")),
+            _ => Fault::new(Reason::UpstreamError, format!("the answer cannot be read: {error}")),
         };
         with_facts(fault, reply)
     };

@@ -31,7 +31,7 @@ pub(super) fn encode(args: View<'_>, tool: &CatalogTool) -> Result<Map<String, V
             continue;
         }
         if map.insert(name, json).is_some() {
-            return Err(format!("the key {} stands twice", shown(Some(key))));
+            return Err(format!("the key {} occurs twice", shown(Some(key))));
         }
     }
     Ok(map)
@@ -68,11 +68,11 @@ fn value_of(view: View<'_>, schema: Option<&Value>, depth: usize) -> Result<Valu
         Node::Int(n) => (*n).into(),
         Node::Big(digits) => match digits.parse::<u64>() {
             Ok(n) => n.into(),
-            Err(_) => return Err("an integer past 64 bits".to_string()),
+            Err(_) => return Err("an integer of more than 64 bits".to_string()),
         },
         Node::Float(x) => match serde_json::Number::from_f64(*x) {
             Some(number) => Value::Number(number),
-            None => return Err(format!("{} is no JSON number", shown(Some(view)))),
+            None => return Err(format!("{} is not a JSON number", shown(Some(view)))),
         },
         Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) => Value::String(text.to_string()),
         Node::Vector(_) | Node::Set(_) => {
@@ -93,7 +93,7 @@ fn value_of(view: View<'_>, schema: Option<&Value>, depth: usize) -> Result<Valu
         }
         Node::Day(_) | Node::Instant(_) | Node::Duration(_) => {
             let datum = ptc_runtime::bridge::datum_to_json(&view.datum());
-            datum.map_err(|_| format!("{} is no JSON", shown(Some(view))))?
+            datum.map_err(|_| format!("{} has no JSON form", shown(Some(view))))?
         }
         Node::Regex(_) => return Err("a regex".to_string()),
         Node::Opaque(_) => return Err("a function".to_string()),

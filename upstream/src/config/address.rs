@@ -15,7 +15,7 @@ pub(super) fn address(
     // The text is never shown: it may contain a password.
     let refuse = |message: &str| Err(fields.error(key, message));
     let Ok(url) = Url::parse(fields.required(key)?) else {
-        return refuse("is no absolute URL; write it as https://host/path");
+        return refuse("is not an absolute URL; write it as https://host/path");
     };
     match url.scheme() {
         "https" => {}
@@ -30,16 +30,16 @@ pub(super) fn address(
         _ => return refuse("must be https://; other schemes are not supported"),
     }
     if url.host().is_none() {
-        return refuse("names no host");
+        return refuse("has no host");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return refuse("must not hold a user or password; put them into `credentials` and `auth`");
+        return refuse("must not contain a user or password; put them into `credentials` and `auth`");
     }
     if url.fragment().is_some() {
         return refuse("must not have a #fragment");
     }
     if around.listener.as_ref().is_some_and(|own| is_own(&url, own)) {
-        return refuse("is where this server listens itself; it would call itself without end");
+        return refuse("is the address of this server, which would call itself forever");
     }
     Ok(url)
 }

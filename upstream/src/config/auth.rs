@@ -157,7 +157,7 @@ pub(super) fn emitters(
             return Err(fields.error("binding", message));
         }
         if emitters.iter().any(|other| other.scheme.header() == scheme.header()) {
-            let message = format!("is the second to send the header {}", scheme.header());
+            let message = format!("is the second entry that sends the header {}", scheme.header());
             return Err(entry.error(&format!("auth[{n}]"), message));
         }
         emitters.push(Emitter { scheme, binding: binding.to_string() });
@@ -169,7 +169,7 @@ pub(super) fn emitters(
 fn header(fields: &Fields<'_>) -> Result<String, ConfigError> {
     let name = fields.required("header")?.to_ascii_lowercase();
     let message = match &*name {
-        _ if !is_token(&name) => "is no name of a header",
+        _ if !is_token(&name) => "is not a valid header name",
         "authorization" => "must not be Authorization; use the scheme bearer or basic",
         "proxy-authorization" | "cookie" | "set-cookie" => "must not be sent by a custom_header",
         _ if CONTROLLED.contains(&&*name) => "belongs to the protocol and cannot be set",
@@ -189,11 +189,11 @@ pub(super) fn static_headers(
         let field = format!("static_headers.{name}");
         let lower = name.to_ascii_lowercase();
         let message = match &*lower {
-            _ if !is_token(&lower) => "is no name of a header",
+            _ if !is_token(&lower) => "is not a valid header name",
             _ if SECRET.contains(&&*lower) => "holds a secret; send it with `auth` and a credential",
             _ if CONTROLLED.contains(&&*lower) => "belongs to the protocol and cannot be set",
             _ if FRAMING.contains(&&*lower) => "belongs to the connection and cannot be set",
-            _ if headers.iter().any(|(known, _)| *known == lower) => "stands twice, but for capitals",
+            _ if headers.iter().any(|(known, _)| *known == lower) => "occurs twice, with different capitals",
             _ if emitters.iter().any(|emitter| emitter.scheme.header() == lower) => "is also sent by `auth`",
             _ if !is_header_value(value) => "has a value with control characters",
             _ => {

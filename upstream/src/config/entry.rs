@@ -91,7 +91,7 @@ impl Reading<'_> {
         for (key, value) in fields.text_map("env")? {
             let field = format!("env.{key}");
             if key.is_empty() || key.contains(['=', '\0']) {
-                return Err(fields.error(&field, "is no name of a variable"));
+                return Err(fields.error(&field, "is not a valid variable name"));
             }
             let pieces = pieces(value).map_err(|message| fields.error(&field, message))?;
             entry.env.push((key.to_string(), pieces));

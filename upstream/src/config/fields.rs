@@ -41,9 +41,9 @@ impl<'v> Fields<'v> {
             let hint = match (elsewhere(key), nearest(key, known.iter().copied())) {
                 (Some(place), _) => format!("; it is a field of {place}"),
                 (None, Some(near)) => format!("; did you mean `{near}`?"),
-                (None, None) => format!("; there are: {}", known.join(", ")),
+                (None, None) => format!("; known fields: {}", known.join(", ")),
             };
-            return Err(self.error(key, format!("is no field here{hint}")));
+            return Err(self.error(key, format!("is not a known field here{hint}")));
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl<'de> Visitor<'de> for Strict {
             let value = entries.next_value_seed(Strict)?;
             if map.contains_key(&key) {
                 let key: String = key.chars().take(60).collect();
-                return Err(A::Error::custom(format!("the key `{key}` stands twice in one object")));
+                return Err(A::Error::custom(format!("the key `{key}` occurs twice in one object")));
             }
             map.insert(key, value);
         }

@@ -87,12 +87,12 @@ pub(super) fn command(place: &str, command: &str, around: &Surroundings) -> Resu
         which::which_in(command, around.var("PATH"), "/")
     };
     let Ok(found) = found else {
-        let how = if path.is_absolute() { "is no program there" } else { "is not on PATH" };
+        let how = if path.is_absolute() { "is not a program" } else { "is not on PATH" };
         return error(format!("'{command}' {how}"));
     };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if around.executable.as_deref().is_some_and(|own| real(own) == real(&found)) {
-        return error(format!("'{command}' is this program itself, which would call itself without end"));
+        return error(format!("'{command}' is this program, which would call itself forever"));
     }
     Ok(found)
 }

@@ -85,7 +85,7 @@ impl Secrets<'_> {
             Source::File { path, .. } => from_file(path).map_err(error)?,
         };
         if secret.expose().contains(['\r', '\n', '\0']) {
-            return Err(error("holds a line break or a NUL, which no header can carry".into()));
+            return Err(error("has a line break or a NUL, which headers cannot contain".into()));
         }
         self.register(name, &format!("credential '{name}'"), &secret)?;
         Ok(secret)
@@ -95,7 +95,8 @@ impl Secrets<'_> {
         match self.redactor.register(binding, secret) {
             Ok(Registered::Searched) => {}
             Ok(Registered::TooShort) => {
-                self.warnings.push(format!("{place} is shorter than 4 bytes: texts are not scrubbed of it"));
+                self.warnings
+                    .push(format!("{place} is shorter than 4 bytes, so it is not redacted in texts"));
             }
             Err(problem) => return Err(ConfigError::file(format!("{place}: {problem}"))),
         }
@@ -174,7 +175,7 @@ impl Secrets<'_> {
             }
             let value = Secret::new(value);
             if value.expose().contains('\0') {
-                return Err(ConfigError::new(&place, &field, "must not hold a NUL"));
+                return Err(ConfigError::new(&place, &field, "must not contain a NUL"));
             }
             if is_telling(key) && !value.expose().is_empty() {
                 self.register(&format!("{} {key}", entry.name), &format!("{place}: {key}"), &value)?;
@@ -208,7 +209,7 @@ struct Emitted {
 
 /// Builds the header for a credential; the error says what is wrong with the credential.
 fn emitted(emitter: &Emitter, secret: &Secret) -> Result<Emitted, &'static str> {
-    const CONTROL: &str = "has control characters, which no header can carry";
+    const CONTROL: &str = "has control characters, which headers cannot contain";
     if !is_header_value(secret.expose()) {
         return Err(CONTROL);
     }

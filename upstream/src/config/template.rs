@@ -20,11 +20,12 @@ pub(super) fn pieces(value: &str) -> Result<Vec<Piece>, String> {
             rest = after;
         } else if let Some(after) = rest.strip_prefix('{') {
             let Some((name, after)) = after.split_once('}') else {
-                return Err("has a `${` without its `}`; `$$` stands for a dollar".into());
+                return Err("has a `${` without its `}`; write `$$` for a dollar sign".into());
             };
             if !is_name(name) {
                 return Err(
-                    "has a `${…}` that names no variable; write ${NAME}, and `$$` for a dollar".into()
+                    "has a `${…}` without a valid variable name; write ${NAME}, or `$$` for a dollar sign"
+                        .into(),
                 );
             }
             if !text.is_empty() {

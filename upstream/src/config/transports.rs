@@ -69,8 +69,8 @@ impl TransportRow {
         let name = fields.required("transport")?;
         let message = match TRANSPORTS.iter().find(|row| row.name == name) {
             Some(row) if row.is_always_there || cfg!(feature = "http") => return Ok(row),
-            Some(_) => format!("{name} is not in this program: it was built without the feature `http`"),
-            None if matches!(name, "stdio" | "http") => format!("'{name}' is written 'mcp_{name}'"),
+            Some(_) => format!("{name} is not available: this program was built without the feature `http`"),
+            None if matches!(name, "stdio" | "http") => format!("'{name}' must be written 'mcp_{name}'"),
             None => format!("must be {}", one_of(&TRANSPORTS.each_ref().map(|row| row.name))),
         };
         Err(fields.error("transport", message))
@@ -91,11 +91,11 @@ const GIB: u64 = 1 << 30;
 fn stdio(reading: &Reading<'_>, fields: &Fields<'_>, _: bool) -> Result<Transport, ConfigError> {
     let args = fields.texts("args")?;
     if let Some(n) = args.iter().position(|arg| arg.contains('\0')) {
-        return Err(fields.error(&format!("args[{n}]"), "must not hold a NUL"));
+        return Err(fields.error(&format!("args[{n}]"), "must not contain a NUL"));
     }
     let cd = fields.text("cd")?.map(|cd| reading.dir.join(cd));
     if cd.as_ref().is_some_and(|cd| !cd.is_dir()) {
-        return Err(fields.error("cd", "is no directory"));
+        return Err(fields.error("cd", "is not a directory"));
     }
     Ok(Transport::Stdio(StdioSettings {
         command: command(&fields.place, fields.required("command")?, reading.around)?,
@@ -129,7 +129,7 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
     let schema = match (fields.get("schema_file"), fields.get("schema_url")) {
         (Some(_), None) => Schema::File(file(reading, fields, "schema_file")?),
         (None, Some(_)) => Schema::Url(address(fields, "schema_url", has_auth, reading.around)?),
-        _ => return Err(fields.error("schema_file", "or `schema_url` is required, and not both")),
+        _ => return Err(fields.error("schema_file", "or `schema_url` is required, but not both")),
     };
     let include_operations = fields.texts("include_operations")?;
     if include_operations.is_empty() {
@@ -178,7 +178,7 @@ fn ca_file(reading: &Reading<'_>, fields: &Fields<'_>) -> Result<Option<PathBuf>
 /// Reads the path of an existing file, relative to the configuration's directory.
 fn file(reading: &Reading<'_>, fields: &Fields<'_>, key: &str) -> Result<PathBuf, ConfigError> {
     let path = reading.dir.join(fields.required(key)?);
-    if path.is_file() { Ok(path) } else { Err(fields.error(key, "is no file there")) }
+    if path.is_file() { Ok(path) } else { Err(fields.error(key, "is not a file")) }
 }
 
 fn millis(fields: &Fields<'_>, key: &str, default: u64) -> Result<Duration, ConfigError> {

@@ -9,12 +9,12 @@ const MAX_BYTES: usize = 4 << 20;
 /// Returns the servers of a file, by name.
 pub(super) fn servers(text: &str) -> Result<Vec<ClientEntry>, String> {
     if text.len() > MAX_BYTES {
-        return Err(format!("the file has {} bytes, and at most {MAX_BYTES} are read", text.len()));
+        return Err(format!("the file has {} bytes; at most {MAX_BYTES} are allowed", text.len()));
     }
     let is_json = text.trim_start().starts_with('{');
     let root: Value = match is_json {
         true => serde_json::from_str(text)
-            .map_err(|error| format!("the file is no JSON: {error}; comments must be taken out first"))?,
+            .map_err(|error| format!("the file is not valid JSON: {error}; remove comments first"))?,
         false => {
             toml::from_str(text).map_err(|error| {
                 // Without the line itself, which the error would show: it may contain a secret.
@@ -27,20 +27,20 @@ pub(super) fn servers(text: &str) -> Result<Vec<ClientEntry>, String> {
     let places = ["/mcpServers", "/servers", "/mcp/servers", "/mcp_servers", "/context_servers"];
     let Some(servers) = places.iter().find_map(|place| root.pointer(place)) else {
         return Err(
-            "there are no servers in the file: `mcpServers` (Claude, Cursor, Windsurf), `servers` (VS Code) or \
-             `[mcp_servers.NAME]` (Codex)"
+            "the file has no servers; expected `mcpServers` (Claude, Cursor, Windsurf), `servers` (VS Code) \
+             or `[mcp_servers.NAME]` (Codex)"
                 .to_string(),
         );
     };
     let Value::Object(servers) = servers else {
-        return Err("the servers must stand under their names".to_string());
+        return Err("the servers must be an object, with the name of each server as its key".to_string());
     };
     servers.iter().map(|(name, entry)| server(name, entry)).collect()
 }
 
 fn server(name: &str, entry: &Value) -> Result<ClientEntry, String> {
     let Value::Object(entry) = entry else {
-        return Err(format!("`{}` is no server: an object is needed", super::head(name)));
+        return Err(format!("the server `{}` must be an object", super::head(name)));
     };
     let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(*key)?.as_str()).map(str::to_string);
     let flag = |key: &str| entry.get(key).and_then(Value::as_bool);

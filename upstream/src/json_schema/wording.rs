@@ -99,10 +99,10 @@ pub(super) fn mismatches(error: &ValidationError<'_>) -> Vec<Mismatch> {
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => named(unexpected, "is not in the schema"),
         ValidationErrorKind::MinItems { limit } => {
-            one(format!("has {items} items, at least {limit} are needed"))
+            one(format!("has {items} items, but needs at least {limit}"))
         }
         ValidationErrorKind::MaxItems { limit } => {
-            one(format!("has {items} items, at most {limit} are allowed"))
+            one(format!("has {items} items, but at most {limit} are allowed"))
         }
         // For a nullable type, the expected type says more than that there are two choices.
         ValidationErrorKind::AnyOf { context } => {

@@ -173,7 +173,7 @@ fn sort_one(
     let ticket = match waiting.take(&id)? {
         Waiter::Sdk => {
             let plain = greeting(message).and_then(|plain| serde_json::from_value(plain).ok());
-            return Some(plain.unwrap_or_else(|| failed(id, "an answer that cannot be read")));
+            return Some(plain.unwrap_or_else(|| failed(id, "the answer cannot be read")));
         }
         Waiter::Call(ticket) => ticket,
     };

@@ -53,7 +53,7 @@ impl Inflow {
         if is_first {
             tracing::warn!(
                 upstream = self.server,
-                "sends more than it may without being asked and is read more slowly"
+                "sends too many messages without being asked, and is now read more slowly"
             );
         }
         Some(pause)

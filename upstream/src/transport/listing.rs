@@ -40,11 +40,7 @@ impl<'n> Listing<'n> {
                 continue;
             };
             if usable.as_ref().is_some_and(|usable| !usable.contains(&tool.name)) {
-                tracing::warn!(
-                    upstream = self.server,
-                    tool = tool.name,
-                    "left out: its headers make no sense"
-                );
+                tracing::warn!(upstream = self.server, tool = tool.name, "left out: its headers are invalid");
             } else if self.tools.len() >= MAX_TOOLS {
                 tracing::warn!(
                     upstream = self.server,
@@ -57,7 +53,7 @@ impl<'n> Listing<'n> {
                 tracing::warn!(
                     upstream = self.server,
                     tool = tool.name,
-                    "listed twice; the first one counts"
+                    "listed twice; the first one is used"
                 );
             }
         }
@@ -66,7 +62,7 @@ impl<'n> Listing<'n> {
             tracing::warn!(
                 upstream = self.server,
                 pages = self.pages,
-                "its list of tools has no end; the rest is left out"
+                "its list of tools does not end; the rest is left out"
             );
             return Ok(None);
         }

@@ -131,8 +131,8 @@ impl Inner {
                     .map_err(|error| self.fault(Reason::UpstreamUnavailable, &why(error)))?;
                 let status = response.status();
                 if !status.is_success() {
-                    let fault =
-                        self.fault(send::reason(status.as_u16()), &format!("gave {status} for its document"));
+                    let fault = self
+                        .fault(send::reason(status.as_u16()), &format!("answered {status} for its document"));
                     return Err(Fault { http_status: Some(status.as_u16()), ..fault });
                 }
                 match bounded(response, most as usize).await {
@@ -145,7 +145,7 @@ impl Inner {
             }
         };
         serde_json::from_slice(&bytes).map_err(|problem| {
-            self.fault(Reason::UpstreamError, &format!("has a document that is no JSON: {problem}"))
+            self.fault(Reason::UpstreamError, &format!("has a document that is not valid JSON: {problem}"))
         })
     }
 }

@@ -138,7 +138,7 @@ impl Session {
             }
             Some(other) => {
                 let why = format!(
-                    "the server wants to go on talking (resultType \"{other}\"), which programs cannot"
+                    "the server expects another message (resultType \"{other}\"), which programs cannot send"
                 );
                 Err(with_facts(Fault::new(Reason::UpstreamError, why), &received))
             }
@@ -257,7 +257,7 @@ fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result
 }
 
 fn unreadable(error: &serde_json::Error) -> Fault {
-    Fault::new(Reason::UpstreamError, format!("an answer that cannot be read: {error}"))
+    Fault::new(Reason::UpstreamError, format!("the answer cannot be read: {error}"))
 }
 
 fn with_facts(mut fault: Fault, received: &WireAnswer) -> Fault {
@@ -292,7 +292,7 @@ impl Misgreeting {
         Misgreeting {
             lost,
             both: false,
-            why: format!("could not be greeted: {}", inbound::cut(&error.to_string())),
+            why: format!("failed the handshake: {}", inbound::cut(&error.to_string())),
         }
     }
 }
@@ -308,7 +308,7 @@ async fn hear_of_changes(peer: Peer<RoleClient>, dead: CancellationToken) {
     };
     tokio::select! {
         outcome = hear => if let Err(error) = outcome {
-            tracing::debug!(%error, "changes of tools are not told");
+            tracing::debug!(%error, "changes of its tools are not reported");
         },
         () = dead.cancelled() => {}
     }

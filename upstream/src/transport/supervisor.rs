@@ -222,7 +222,8 @@ impl Inner {
                 Phase::Starting(start) => start.clone(),
                 Phase::Failed { until, why } if Instant::now() < *until => {
                     let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
-                    let why = format!("has crashed too often and is left alone for {seconds} s ({why})");
+                    let why =
+                        format!("has crashed too often and will not be started for {seconds} s ({why})");
                     return Err(self.unavailable(&why));
                 }
                 Phase::Stopped => return Err(self.unavailable("has been stopped")),
@@ -306,7 +307,7 @@ impl Inner {
             self.inflow.changed();
             let gone = listed.difference(&now).count();
             let new = now.difference(&listed).count();
-            tracing::warn!(upstream = self.name, gone, new, "has other tools since its restart");
+            tracing::warn!(upstream = self.name, gone, new, "has different tools since its restart");
         }
         Ok(listed.difference(&now).cloned().collect())
     }

@@ -28,7 +28,7 @@ pub(super) fn client(
             .map_err(|error| format!("ca_file {}: {error}", file.display()))?;
         let roots = reqwest::Certificate::from_pem_bundle(&bundle).unwrap_or_default();
         if roots.is_empty() {
-            return Err(format!("ca_file {} holds no certificates in PEM form", file.display()));
+            return Err(format!("ca_file {} has no certificates in PEM format", file.display()));
         }
         builder = builder.tls_certs_merge(roots);
     }

@@ -185,7 +185,7 @@ fn faults_of_the_program_have_these_messages_in_this_order() {
     let cases = [
         ("(tool/call 5)", "tool/call requires a map, got 5"),
         (r#"(tool/call {:server "fs" :tol "x"})"#, "tool/call got an unknown key :tol"),
-        (r#"(tool/call {:server "fs" "server" "fs"})"#, "tool/call got the key \"server\" twice"),
+        (r#"(tool/call {:server "fs" "server" "fs"})"#, "tool/call has the key \"server\" twice"),
         ("(tool/call {})", "tool/call requires :server (string), got nil"),
         (r#"(tool/call {:server "" :tool 1})"#, "tool/call requires :server (string), got \"\""),
         ("(tool/call {:server :fs :tool 1})", "tool/call requires :server (string), got :fs"),
@@ -206,7 +206,7 @@ fn faults_of_the_program_have_these_messages_in_this_order() {
         ),
         (
             r#"(tool/call {:server "store" :tool "get" :args {:id ##NaN}})"#,
-            "tool 'store.get' rejected args: not JSON-encodable (##NaN is no JSON number)",
+            "tool 'store.get' rejected args: not JSON-encodable (##NaN is not a JSON number)",
         ),
         (
             r#"(tool/call {:server "fs" :tool "list_directory"})"#,
@@ -333,7 +333,7 @@ fn a_server_that_starts_slowly_does_not_outlast_the_program() {
     let limits = ptc_runtime::Limits { timeout_ms: 100, ..*world.runtime.current_limits() };
     world.runtime = world.runtime.limits(limits);
     let run = world.run("(tool/call 'store/get {:id 1})");
-    let told = "upstream 'store' was not ready when the time of the program was over";
+    let told = "upstream 'store' was not ready before the time limit of the program";
     assert_eq!(run.result().unwrap(), format!("{{:ok false :reason :timeout :message {told:?}}}"));
     assert_eq!(run.context.upstream_calls()[0]["reason"], "timeout");
     for lookup in ["(doc 'store/get)", "(dir 'store)"] {

@@ -201,7 +201,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     };
     for (name, operation, why) in [
         ("stripe.com.json", "GetAccounts", "it has a request body"),
-        ("api.github.com.json", "pulls/create", "it is a POST, and only GET is offered"),
+        ("api.github.com.json", "pulls/create", "it is a POST, and only GET is supported"),
         ("api.github.com.json", "pulls/lists", "it is not in the document"),
         ("api.github.com.json", "meta/get-octocat", "is not JSON"),
     ] {

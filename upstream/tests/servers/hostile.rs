@@ -89,7 +89,7 @@ async fn a_stream_of_nothing() {
     let good = client(&good, 16);
     works(&hostile).await;
     // Comments are not events: only their bytes count.
-    eventually("it is read more slowly", || logged("read more slowly upstream=\"says-nothing\"")).await;
+    eventually("it is read more slowly", || logged("now read more slowly upstream=\"says-nothing\"")).await;
     for _ in 0..20 {
         works(&good).await;
         works(&hostile).await;
@@ -121,7 +121,7 @@ async fn waiting_for_a_place() {
     };
     let (answer, fault) = futures_util::future::join(long, impatient).await;
     answer.expect("an answer");
-    let words = "waited 50 ms for one of its 1 places (max_concurrency) and was not sent";
+    let words = "waited 50 ms for one of its 1 slots (max_concurrency) and was not sent";
     assert_fault(&fault, Reason::Timeout, words);
     assert_eq!(web.count("tools/call"), sent + 1);
     narrow.stop().await;

@@ -158,10 +158,10 @@ async fn what_a_status_means() {
         let client = client(&web);
         works(&client).await;
         for (status, reason, words) in [
-            (401, Reason::AuthFailed, "does not take our credential"),
-            (403, Reason::UpstreamError, "does not let us"),
+            (401, Reason::AuthFailed, "rejected the credential"),
+            (403, Reason::UpstreamError, "denied access"),
             (418, Reason::UpstreamError, "refused the request (418"),
-            (429, Reason::RateLimited, "wants to be asked again in 7 s"),
+            (429, Reason::RateLimited, "limits the rate of calls; retry in 7 s"),
             (500, Reason::UpstreamUnavailable, "cannot answer (500"),
             (503, Reason::UpstreamUnavailable, "the reason"),
         ] {
@@ -241,11 +241,7 @@ async fn redirects() {
             true => works(&client).await,
             false => {
                 let fault = fault(&client, "echo", json!({})).await;
-                assert_fault(
-                    &fault,
-                    Reason::UpstreamError,
-                    "wants to send us elsewhere, which is not followed (307",
-                );
+                assert_fault(&fault, Reason::UpstreamError, "sent a redirect, which is not followed (307");
             }
         }
     }
@@ -260,7 +256,7 @@ async fn one_that_hangs() {
         works(&bad).await;
         let hanging = bad.call(request("hang", json!({}), Duration::from_millis(300)));
         let (hung, ()) = futures_util::future::join(hanging, works(&good)).await;
-        assert_fault(&hung.expect_err("a fault"), Reason::Timeout, "upstream 'web' gave no answer within ");
+        assert_fault(&hung.expect_err("a fault"), Reason::Timeout, "upstream 'web' did not answer within ");
         match modern {
             true => eventually("the stream is closed", || web.seen.lock().unwrap().closed_early > 0).await,
             false => eventually("the server is told", || web.count("notifications/cancelled") > 0).await,
@@ -301,11 +297,11 @@ async fn one_that_sends_malformed_answers() {
         let web = Web::start(options);
         let client = client(&web);
         for (tool, reason, words) in [
-            ("malformed", Reason::UpstreamError, "the answer is no JSON"),
+            ("malformed", Reason::UpstreamError, "the answer is not valid JSON"),
             ("html", Reason::UpstreamError, "content of type 'text/html'"),
-            ("other_id", Reason::UpstreamError, "not one to the request"),
-            ("no_answer", Reason::UpstreamError, "the stream of events ended without an answer"),
-            ("half_event", Reason::UpstreamError, "the answer is no JSON"),
+            ("other_id", Reason::UpstreamError, "does not belong to the request"),
+            ("no_answer", Reason::UpstreamError, "the event stream ended without an answer"),
+            ("half_event", Reason::UpstreamError, "the answer is not valid JSON"),
             ("cut_off", Reason::UpstreamUnavailable, "the connection was lost"),
             ("unknown", Reason::UpstreamError, "error -32602: Unknown tool: unknown"),
         ] {

@@ -172,7 +172,7 @@ async fn waiting_for_a_place_ends_with_the_deadline() {
         client.call(request("echo", json!({"text": "x"}), Duration::from_millis(100))).await
     };
     let (long, short) = futures_util::future::join(long, short).await;
-    assert_fault(&long.expect_err("hangs"), Reason::Timeout, "gave no answer within");
+    assert_fault(&long.expect_err("hangs"), Reason::Timeout, "did not answer within");
     assert_fault(&short.expect_err("waits"), Reason::Timeout, "upstream 'narrow' is busy: the call waited ");
     works(&client).await;
     client.stop().await;

@@ -167,9 +167,9 @@ fn described(args: &AgentCheckArgs, agent: &Agent) -> String {
         row("name", name);
     }
     row("signature", &agent.signature().to_string());
-    row("model", llm.as_deref().unwrap_or("the one of the run (--llm)"));
+    row("model", llm.as_deref().unwrap_or("the model of the run (--llm)"));
     let time =
-        options.mission_timeout.map_or("any time".to_string(), |ms| format!("{} s", ms as f64 / 1000.0));
+        options.mission_timeout.map_or("no time limit".to_string(), |ms| format!("{} s", ms as f64 / 1000.0));
     row(
         "limits",
         &format!("{} turns, {} with all agents below, {time}", options.max_turns, options.turn_budget),

@@ -29,17 +29,16 @@ fn start(args: &AgentReplayArgs) -> Result<ExitCode, Problem> {
     let name = args.trace.display();
     let trace = Analyzer::load(&args.trace).map_err(|error| usage(error.to_string()))?;
     let recorded =
-        RecordedMission::of(&trace).map_err(|why| usage(format!("{name} cannot be played again: {why}")))?;
+        RecordedMission::of(&trace).map_err(|why| usage(format!("{name} cannot be replayed: {why}")))?;
     let Some(mission) = recorded.mission() else {
-        let message = format!("{name} cannot be played again: it does not hold the agent and its data");
+        let message = format!("{name} cannot be replayed: it does not contain the agent and its data");
         let mut problem = usage(message);
         problem.0.hint =
             Some("`ptc agent run --trace FILE` writes traces that do, up to 1 MiB of data".to_string());
         return Err(problem);
     };
     if mission.get("resumed").is_some() {
-        let message =
-            format!("{name} cannot be played again: it begins at a checkpoint, not at the first turn");
+        let message = format!("{name} cannot be replayed: it begins at a checkpoint, not at the first turn");
         return Err(usage(message));
     }
     let agent = agent(args, mission)?;

@@ -81,10 +81,10 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
         upstream.stop();
     }
     if let Some(replay) = tape.filter(|replay| replay.left() > 0 && result.is_ok()) {
-        eprintln!("warning: not asked for in the cassette: {}", counted(replay.left() as u64, "request"));
+        eprintln!("warning: not used from the cassette: {}", counted(replay.left() as u64, "request"));
     }
     if let Some(lost) = lost {
-        eprintln!("warning: the trace is not whole: {lost}");
+        eprintln!("warning: the trace is incomplete: {lost}");
     }
     Ok(tell(&result, args, &calls))
 }
@@ -115,7 +115,7 @@ enum GivenPlan {
 fn plan_of(file: &Path) -> Result<GivenPlan, Problem> {
     let wrong = |why: String| usage(format!("--plan: {}: {why}", file.display()));
     let value: Value =
-        serde_json::from_slice(&read(file)?).map_err(|error| wrong(format!("is no JSON: {error}")))?;
+        serde_json::from_slice(&read(file)?).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
     if value.is_object() {
         let saved = FollowedPlan::open(file).map_err(|error| usage(format!("--plan: {error}")))?;
         return Ok(GivenPlan::Saved(saved));

@@ -95,7 +95,7 @@ fn start(args: &AgentTestArgs) -> Result<ExitCode, Problem> {
         return Err(usage(message).hint("leave --filter out to run all"));
     }
     if let Some(case) = wanted.iter().find(|case| args.record && case.cassette.is_none()) {
-        let message = format!("--record: `{}` names no cassette", case.name);
+        let message = format!("--record: `{}` has no cassette", case.name);
         return Err(usage(message).hint("give the case a file to write: cassette = \"orders.jsonl\""));
     }
     let bench = Bench { agent, args, cancel: watch()?, upstream: upstreams::start(&args.upstream)? };
@@ -155,7 +155,7 @@ impl Bench<'_> {
                     }
                     Err(problem) => {
                         outcome.problem = Some(CaseProblem::error(format!(
-                            "{}; --record writes the cassette",
+                            "{}; record the cassette with --record",
                             problem.0.message
                         )));
                         return Ok(outcome);
@@ -184,10 +184,9 @@ impl Bench<'_> {
         (outcome.tokens, outcome.cost_usd) = (took.total_tokens, took.cost_usd);
         let unasked = tape.map_or(0, |tape| tape.left());
         outcome.problem = judge(case, step).or_else(|| over(case, step)).or_else(|| {
-            let message =
-                format!("{} of the cassette were not asked for", counted(unasked as u64, "request"));
+            let message = format!("not used from the cassette: {}", counted(unasked as u64, "request"));
             (unasked > 0 && step.is_ok())
-                .then(|| CaseProblem::failure(message, "--record writes another cassette"))
+                .then(|| CaseProblem::failure(message, "record the cassette again with --record"))
         });
         Ok(outcome)
     }
@@ -228,19 +227,19 @@ fn judge(case: &Case, step: &Step) -> Option<CaseProblem> {
     };
     let details = check("check", source, data).err()?;
     let details = format!("{details}result  {}\n", shown(step.returned.as_ref()));
-    Some(CaseProblem::failure("the check does not hold", details))
+    Some(CaseProblem::failure("the check failed", details))
 }
 
 /// Why a mission took more than the case allows.
 fn over(case: &Case, step: &Step) -> Option<CaseProblem> {
     let (turns, took) = (step.usage.turns, &step.usage.tree);
     let message = if let Some(most) = case.max_turns.filter(|most| turns > *most) {
-        format!("took {}, and may take {most}", counted(turns.into(), "turn"))
+        format!("took {}, but at most {most} allowed", counted(turns.into(), "turn"))
     } else if let Some(most) = case.max_tokens.filter(|most| took.total_tokens > *most) {
-        format!("took {}, and may take {most}", counted(took.total_tokens, "token"))
+        format!("took {}, but at most {most} allowed", counted(took.total_tokens, "token"))
     } else {
         let most = case.max_cost_usd.filter(|most| took.cost_usd > *most)?;
-        format!("took {:.6} US dollars, and may take {most}", took.cost_usd)
+        format!("took {:.6} US dollars, but at most {most} allowed", took.cost_usd)
     };
     Some(CaseProblem::failure(message, ""))
 }

@@ -47,7 +47,7 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Damage::Told(why) => f.write_str(why),
-            Damage::Panicked => f.write_str("the data is not what its header says"),
+            Damage::Panicked => f.write_str("the data does not match its header"),
         }
     }
 }
@@ -56,7 +56,7 @@ impl Rows {
     /// The rows of a file that is called `path`.
     pub fn open(path: &Path, file: File) -> Result<Rows, String> {
         let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()));
-        let metadata = metadata.map_err(|damage| format!("it is no sound Parquet file: {damage}"))?;
+        let metadata = metadata.map_err(|damage| format!("it is not a valid Parquet file: {damage}"))?;
         let name = path.display().to_string();
         Ok(Rows { file, name, metadata, group: 0, batches: None, lines: Vec::new(), at: 0 })
     }
@@ -134,7 +134,7 @@ fn check_sizes(group: &RowGroupMetaData, file_bytes: u64) -> Result<(), Damage> 
     }
     if unpacked > MAX_GROUP_BYTES {
         let message =
-            format!("it claims {unpacked} bytes, and {MAX_GROUP_BYTES} is the most that is read at once");
+            format!("it claims {unpacked} bytes, but at most {MAX_GROUP_BYTES} can be read at once");
         return Err(Damage::Told(message));
     }
     Ok(())

@@ -47,7 +47,7 @@ pub fn finish(
             let why = match ended {
                 "complete" => String::new(),
                 "failed" => "; stopped at the first failure".to_string(),
-                "closed" => "; stopped as nobody reads the output".to_string(),
+                "closed" => "; stopped because the output was closed".to_string(),
                 other => format!("; {other}"),
             };
             writeln!(

@@ -27,7 +27,7 @@ pub fn run(args: &InstallArgs) -> Result<ExitCode, Problem> {
     };
     let new = entry.merged(args.client, &old).map_err(|message| wrong(&file, &message))?;
     if new == old {
-        return Ok(out(&format!("{} has it already\n", file.display()), OK));
+        return Ok(out(&format!("{} already has this entry\n", file.display()), OK));
     }
     replace(&file, &new).map_err(|error| wrong(&file, &error.to_string()))?;
     Ok(out(&format!("wrote `{}` to {}; restart the client\n", args.name, file.display()), OK))
@@ -113,14 +113,14 @@ impl Entry<'_> {
         let mut config: Map<String, Value> = match old.trim() {
             "" => Map::new(),
             text => serde_json::from_str(text)
-                .map_err(|error| format!("this is no plain JSON object ({error})"))?,
+                .map_err(|error| format!("this is not a plain JSON object ({error})"))?,
         };
         let mut entry = json!({"command": self.command, "args": self.args});
         if with_type {
             entry["type"] = json!("stdio");
         }
         let servers = config.entry(key).or_insert_with(|| json!({}));
-        let servers = servers.as_object_mut().ok_or_else(|| format!("`{key}` is no object"))?;
+        let servers = servers.as_object_mut().ok_or_else(|| format!("`{key}` is not an object"))?;
         if servers.get(self.name) == Some(&entry) {
             return Ok(old.to_string());
         }
@@ -130,11 +130,11 @@ impl Entry<'_> {
     }
 
     fn merged_toml(&self, old: &str) -> Result<String, String> {
-        let mut config: DocumentMut = old.parse().map_err(|_| "this is no TOML".to_string())?;
+        let mut config: DocumentMut = old.parse().map_err(|_| "this is not valid TOML".to_string())?;
         let mut parent = Table::new();
         parent.set_implicit(true);
         let servers = config.entry("mcp_servers").or_insert(Item::Table(parent));
-        let servers = servers.as_table_mut().ok_or("`mcp_servers` is no table")?;
+        let servers = servers.as_table_mut().ok_or("`mcp_servers` is not a table")?;
         let mut entry = Table::new();
         entry.insert("command", value(&self.command));
         entry.insert("args", value(self.args.iter().collect::<toml_edit::Array>()));

@@ -134,7 +134,7 @@ impl<'e> Machine<'e> {
                 paid = steps;
                 growing_room(meter.heap, 0, self.frames.len() * size_of::<Frame>())?;
                 if steps > most {
-                    return Err(Refused::Words("the pattern took too many steps back".to_string()));
+                    return Err(Refused::Words("the pattern backtracked too often".to_string()));
                 }
             }
             let next = match &program.ops[op] {

@@ -193,9 +193,10 @@ impl Index {
         match entry {
             Entry::Write { id, version, pruned } => self.write(id, version, &pruned),
             Entry::Select { id, version, metadata, at } => {
-                let versions = self.ids.get_mut(&id).ok_or("it selects a version of no prelude")?;
+                let versions =
+                    self.ids.get_mut(&id).ok_or("it selects a version of a prelude that does not exist")?;
                 if !versions.all.contains_key(&version) {
-                    return Err("it selects a version there is not");
+                    return Err("it selects a version that does not exist");
                 }
                 let before = versions.default_metadata.as_ref().map_or(0, weight);
                 self.total = self.total.saturating_sub(before).saturating_add(weight(&metadata));
@@ -207,7 +208,7 @@ impl Index {
             }
             Entry::Known { id, latest, current, selected, default_metadata, created_at, updated_at } => {
                 if !is_id(&id) || self.ids.contains_key(&id) {
-                    return Err("it tells of a prelude twice, or of none");
+                    return Err("it names a prelude twice, or none");
                 }
                 self.total = self.total.saturating_add(default_metadata.as_ref().map_or(0, weight));
                 let all = BTreeMap::new();
@@ -218,9 +219,10 @@ impl Index {
             }
             Entry::Kept { id, version } => {
                 check_version(&version)?;
-                let versions = self.ids.get_mut(&id).ok_or("it keeps a version of no prelude")?;
+                let versions =
+                    self.ids.get_mut(&id).ok_or("it keeps a version of a prelude that does not exist")?;
                 if version.version > versions.latest || versions.all.contains_key(&version.version) {
-                    return Err("it keeps a version twice, or one that never was");
+                    return Err("it keeps a version twice, or one that never existed");
                 }
                 self.add(&id, version);
                 Ok(Vec::new())

@@ -113,10 +113,10 @@ impl Place {
             let (sum, rest) = rest.split_at_checked(64)?;
             Some((sum, rest.strip_prefix(MIDDLE.as_bytes())?.strip_suffix(b"}")?))
         });
-        let Some((said, body)) = parts else { return Err(corrupt(self.lines, "it is no entry")) };
+        let Some((said, body)) = parts else { return Err(corrupt(self.lines, "it is not an entry")) };
         let found = sum(&self.sum, body);
         if said != found.as_bytes() {
-            return Err(corrupt(self.lines, "it does not fit its checksum"));
+            return Err(corrupt(self.lines, "it does not match its checksum"));
         }
         self.sum = found;
         self.offset += read as u64;

@@ -284,7 +284,7 @@ impl Poster {
         let sorted = match executor::heavy(body.len(), || sorter.sort(&body)) {
             Ok(sorted) => sorted,
             Err(error) => {
-                let why = format!("the answer is no JSON: {error}");
+                let why = format!("the answer is not valid JSON: {error}");
                 return Err(self.fail(Some(asking), Reason::UpstreamError, why, status));
             }
         };
@@ -294,7 +294,7 @@ impl Poster {
         match answer {
             Some(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
             None => {
-                let why = "the answer is not one to the request".to_string();
+                let why = "the answer does not belong to the request".to_string();
                 let failure = self.fail(Some(asking), Reason::UpstreamError, why, status);
                 match self.waiting.take(&asking.id) {
                     // Where the SDK has no way to fail, it needs a reply to continue.
@@ -325,23 +325,22 @@ impl Poster {
             None => status.to_string(),
         };
         if in_session && (status == StatusCode::NOT_FOUND || unknown_session(status, error.as_ref())) {
-            let why = format!("no longer knows our session ({said})");
+            let why = format!("no longer knows the session ({said})");
             self.fail(asking, Reason::UpstreamError, why, Some(status));
             return Err(StreamableHttpError::SessionExpired);
         }
         let (reason, why) = match status.as_u16() {
-            401 => (Reason::AuthFailed, format!("does not take our credential ({said})")),
+            401 => (Reason::AuthFailed, format!("rejected the credential ({said})")),
             429 => match retry_after {
-                Some(wait) => {
-                    (Reason::RateLimited, format!("wants to be asked again in {} s ({said})", wait.as_secs()))
-                }
-                None => (Reason::RateLimited, format!("wants to be asked less often ({said})")),
+                Some(wait) => (
+                    Reason::RateLimited,
+                    format!("limits the rate of calls; retry in {} s ({said})", wait.as_secs()),
+                ),
+                None => (Reason::RateLimited, format!("limits the rate of calls; retry later ({said})")),
             },
             500.. => (Reason::UpstreamUnavailable, format!("cannot answer ({said})")),
-            300..=399 => {
-                (Reason::UpstreamError, format!("wants to send us elsewhere, which is not followed ({said})"))
-            }
-            403 => (Reason::UpstreamError, format!("does not let us ({said})")),
+            300..=399 => (Reason::UpstreamError, format!("sent a redirect, which is not followed ({said})")),
+            403 => (Reason::UpstreamError, format!("denied access ({said})")),
             _ => match asking {
                 Some(asking) if asking.discovers => return Ok(asking.unknown(error)),
                 _ => (Reason::UpstreamError, format!("refused the request ({said})")),

@@ -140,7 +140,7 @@ impl Sorter {
         match self.waiting.take(&id) {
             None => return Vec::new(),
             Some(Waiter::Call(ticket)) => {
-                ticket.fail(Reason::UpstreamError, format!("the answer is no JSON: {error}"))
+                ticket.fail(Reason::UpstreamError, format!("the answer is not valid JSON: {error}"))
             }
             Some(Waiter::Sdk) => {}
         }
@@ -159,13 +159,12 @@ impl Sorter {
         if let Some(ticket) = ticket {
             match &error {
                 _ if too_large => ticket.too_large(),
-                None => ticket.fail(Reason::UpstreamError, "the stream of events ended without an answer"),
+                None => ticket.fail(Reason::UpstreamError, "the event stream ended without an answer"),
                 Some(SseError::Body(error)) => {
                     ticket.fail(Reason::UpstreamUnavailable, format!("the connection was lost: {error}"));
                 }
                 Some(error) => {
-                    ticket
-                        .fail(Reason::UpstreamError, format!("the stream of events cannot be read: {error}"));
+                    ticket.fail(Reason::UpstreamError, format!("the event stream cannot be read: {error}"));
                 }
             }
         }

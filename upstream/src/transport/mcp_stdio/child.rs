@@ -180,7 +180,7 @@ impl Watch {
         };
         match self.last_line.get() {
             None => how,
-            Some(line) => format!("{how}, and said last: {line}"),
+            Some(line) => format!("{how}; its last line on stderr: {line}"),
         }
     }
 }

@@ -219,7 +219,7 @@ impl Reader {
                 };
                 if let Waiter::Call(ticket) = waiter {
                     ticket.count(line.len() as u64);
-                    ticket.fail(Reason::UpstreamError, format!("the answer is no JSON: {error}"));
+                    ticket.fail(Reason::UpstreamError, format!("the answer is not valid JSON: {error}"));
                 }
                 Sorted { messages: vec![failed(id, "malformed")], unasked: 0 }
             }
@@ -251,7 +251,7 @@ impl Reader {
         if !std::mem::replace(&mut self.told_of_noise, true) {
             tracing::debug!(
                 upstream = self.name,
-                "writes things to its output that are no messages; they are skipped"
+                "writes lines to its output that are not messages; they are skipped"
             );
         }
     }

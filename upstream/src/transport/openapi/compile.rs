@@ -22,7 +22,7 @@ const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "
 pub(super) fn compile(document: &Value, settings: &OpenApiSettings) -> Result<Vec<Operation>, String> {
     let version = document.get("openapi").and_then(Value::as_str).unwrap_or_default();
     if !version.starts_with("3.0") && !version.starts_with("3.1") {
-        return Err("has a document that is not of OpenAPI 3.0 or 3.1".to_string());
+        return Err("has a document that is not OpenAPI 3.0 or 3.1".to_string());
     }
     let document = Document(document);
     let mut operations: Vec<Operation> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn compile(document: &Value, settings: &OpenApiSettings) -> Result<Ve
         let found = find(&document, id).ok_or_else(|| fail("it is not in the document".into()))?;
         let made = found.compile(&document, settings, settings.operation_overrides.get(id)).map_err(fail)?;
         if operations.iter().any(|other| other.tool.name == made.tool.name) {
-            return Err(fail(format!("another one is called '{}', too", made.tool.name)));
+            return Err(fail(format!("another operation has the name '{}', too", made.tool.name)));
         }
         operations.push(made);
     }
@@ -80,7 +80,7 @@ impl<'d> DescribedOperation<'d> {
         change: Option<&Override>,
     ) -> Result<Operation, String> {
         if self.method != "get" {
-            return Err(format!("it is a {}, and only GET is offered", self.method.to_uppercase()));
+            return Err(format!("it is a {}, and only GET is supported", self.method.to_uppercase()));
         }
         if self.operation.get("deprecated") == Some(&Value::Bool(true)) {
             return Err("it is deprecated".into());
@@ -95,12 +95,12 @@ impl<'d> DescribedOperation<'d> {
             None => match self.operation.get("x-ptc-default-args") {
                 None => Map::new(),
                 Some(Value::Object(defaults)) => defaults.clone(),
-                Some(_) => return Err("its x-ptc-default-args are no object".into()),
+                Some(_) => return Err("its x-ptc-default-args must be an object".into()),
             },
         };
         let params = self.params(document)?;
         if let Some(unknown) = defaults.keys().find(|key| !params.iter().any(|param| param.name == **key)) {
-            return Err(format!("it has a default for '{unknown}', which it does not take"));
+            return Err(format!("it has a default for '{unknown}', which is not one of its parameters"));
         }
         let mut properties = Map::new();
         for param in &params {
@@ -153,7 +153,7 @@ impl<'d> DescribedOperation<'d> {
                     Err(_) => true,
                 };
                 if is_elsewhere {
-                    return Err("it has a server of its own, of another origin than base_url".into());
+                    return Err("it has its own server, with another origin than base_url".into());
                 }
             }
         }
@@ -200,7 +200,7 @@ impl<'d> DescribedOperation<'d> {
             output = output.or(Some(schema));
         }
         match successes {
-            0 => Err("it describes no answer that is a success".into()),
+            0 => Err("it describes no successful answer".into()),
             _ => Ok(output.unwrap_or_else(|| json!({"type": "null"}))),
         }
     }
@@ -226,7 +226,7 @@ impl<'d> Param<'d> {
             _ => return Err(format!("its parameter '{name}' is neither in the path nor in the query")),
         };
         if value.get("content").is_some() {
-            return Err(format!("its parameter '{name}' has content, which is not offered"));
+            return Err(format!("its parameter '{name}' has `content`, which is not supported"));
         }
         let mut schema = document.schema(value.get("schema").unwrap_or(&json!({})));
         if let (Some(map), Some(about)) = (schema.as_object_mut(), text("description")) {

@@ -66,15 +66,15 @@ impl Inner {
             let said = String::from_utf8_lossy(&said);
             let wire_bytes = said.len() as u64;
             let fault = match said.trim() {
-                "" => self.fault(reason(status.as_u16()), &format!("gave {status}")),
-                said => self.fault(reason(status.as_u16()), &format!("gave {status}: {said}")),
+                "" => self.fault(reason(status.as_u16()), &format!("answered {status}")),
+                said => self.fault(reason(status.as_u16()), &format!("answered {status}: {said}")),
             };
             return Err(Fault { http_status: Some(status.as_u16()), wire_bytes, ..fault });
         }
         let body = match bounded(response, most as usize).await {
             Ok(body) => body,
             Err(BodyError::TooLarge) => {
-                let fault = self.fault(Reason::ResponseTooLarge, &format!("gave more than {most} bytes"));
+                let fault = self.fault(Reason::ResponseTooLarge, &format!("sent more than {most} bytes"));
                 return Err(Fault { http_status: Some(status.as_u16()), wire_bytes: most, ..fault });
             }
             Err(BodyError::Connection(error)) => return Err(unreachable(error)),
@@ -89,7 +89,7 @@ impl Inner {
         let result = match read.and_then(RawValue::from_string) {
             Ok(result) => result,
             Err(_) => {
-                let fault = self.fault(Reason::UpstreamError, "gave an answer that is no JSON");
+                let fault = self.fault(Reason::UpstreamError, "sent an answer that is not valid JSON");
                 return Err(Fault {
                     http_status: Some(status.as_u16()),
                     wire_bytes: body.len() as u64,
@@ -140,6 +140,6 @@ fn address(base: &Url, operation: &Operation, args: &Map<String, Value>) -> Resu
     }
     match url.origin() == base.origin() {
         true => Ok(url),
-        false => Err("would be asked at another place".to_string()),
+        false => Err("would be called at another origin".to_string()),
     }
 }

@@ -56,12 +56,12 @@ impl Cases {
         let wrong = |why: String| usage(format!("{}: {why}", file.display()));
         let table = read_table(file).map_err(|error| usage(error.message))?;
         let mut read: Cases = serde_json::from_value(table).map_err(|error| {
-            wrong(format!("these are no cases of an agent: {error}")).hint(
+            wrong(format!("this is not a file of test cases: {error}")).hint(
                 "write agent = \"orders.toml\", then [[cases]] with name, inputs, and expect, check or fails",
             )
         })?;
         if read.cases.is_empty() {
-            return Err(wrong("there are no cases".to_string())
+            return Err(wrong("the file has no cases".to_string())
                 .hint("write [[cases]] with a name, inputs, and expect, check or fails"));
         }
         let folder = file.parent().unwrap_or(Path::new(""));
@@ -93,7 +93,7 @@ impl Case {
                 Err(format!("`{}` has `fails`, so there is no value for `expect` or `check`", self.name))
             }
             None if !checks_value => Err(format!(
-                "`{}` says nothing of the result: give it `expect`, `check` or `fails`",
+                "`{}` does not check the result: give it `expect`, `check` or `fails`",
                 self.name
             )),
             _ => Ok(()),
