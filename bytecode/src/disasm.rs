@@ -38,7 +38,7 @@ const POSITION_COLUMN: usize = 48;
 /// ");
 /// ```
 pub fn disassemble(artifact: &Artifact, source: Option<&str>) -> String {
-    let places = source.map(Places::of);
+    let places = source.map(Lines::of);
     let mut exported: Vec<Vec<&str>> = vec![Vec::new(); artifact.functions.len()];
     for export in &artifact.exports {
         if let Some(names) = exported.get_mut(export.function as usize) {
@@ -98,7 +98,7 @@ fn function_head(out: &mut String, artifact: &Artifact, index: usize, arity: &Ar
     out.push('\n');
 }
 
-fn code(out: &mut String, artifact: &Artifact, block: &CodeBlock, places: Option<&Places<'_>>) {
+fn code(out: &mut String, artifact: &Artifact, block: &CodeBlock, places: Option<&Lines<'_>>) {
     let mut is_target = vec![false; block.ops.len()];
     for to in block.ops.iter().filter_map(|op| op.target()) {
         if let Some(mark) = is_target.get_mut(to as usize) {
@@ -134,16 +134,16 @@ fn code(out: &mut String, artifact: &Artifact, block: &CodeBlock, places: Option
 }
 
 /// Lines and columns of a source, found without counting lines anew for each instruction.
-struct Places<'s> {
+struct Lines<'s> {
     source: &'s str,
     line_starts: Vec<usize>,
 }
 
-impl<'s> Places<'s> {
-    fn of(source: &'s str) -> Places<'s> {
+impl<'s> Lines<'s> {
+    fn of(source: &'s str) -> Lines<'s> {
         let line_starts =
             std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Places { source, line_starts }
+        Lines { source, line_starts }
     }
 
     fn at(&self, offset: u32) -> Place {

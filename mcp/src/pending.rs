@@ -3,7 +3,7 @@
 use crate::reply::Payload;
 use futures_util::future::BoxFuture;
 use ptc_runtime::{Cancel, Computed, Schedule};
-use ptc_upstream::{ProgramHost, RunContext, Suspension, Verdict, Wish};
+use ptc_upstream::{ApprovalRequest, ProgramHost, RunContext, Suspension, Verdict};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
@@ -107,8 +107,8 @@ impl PendingProgram {
     }
 
     /// Returns the calls that need approval.
-    pub fn wishes(&self) -> impl ExactSizeIterator<Item = &Wish> {
-        self.suspended.wishes.iter().map(|(_, wish)| wish)
+    pub fn requests(&self) -> impl ExactSizeIterator<Item = &ApprovalRequest> {
+        self.suspended.requests.iter().map(|(_, request)| request)
     }
 
     /// Returns the size of the suspended program with its data, in bytes.
@@ -121,7 +121,7 @@ impl PendingProgram {
         self.suspended.left
     }
 
-    /// Resumes the program with the verdicts, in the order of the wishes.
+    /// Resumes the program with the verdicts, in the order of the requests.
     pub fn go_on(self, verdicts: Vec<Verdict>, scope: RunScope) -> BoxFuture<'static, ProgramState> {
         (self.go_on)(self.suspended, verdicts, scope)
     }
@@ -141,7 +141,7 @@ impl ProgramState {
                 ProgramState::Finished(payload) => return payload,
                 ProgramState::Waiting(waiting) => {
                     let verdicts =
-                        vec![Verdict::Denied(Verdict::UNAVAILABLE.to_string()); waiting.wishes().len()];
+                        vec![Verdict::Denied(Verdict::UNAVAILABLE.to_string()); waiting.requests().len()];
                     self = waiting.go_on(verdicts, scope.clone()).await;
                 }
             }

@@ -4,8 +4,8 @@ mod approve;
 mod call;
 mod calling;
 mod open_calls;
-mod places;
 mod schedule;
+mod slots;
 mod work;
 
 pub(crate) use calling::Level;
@@ -28,8 +28,8 @@ use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
 use open_calls::OpenCalls;
-use places::Places;
 use serde_json::{Map, Value};
+use slots::Slots;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -48,7 +48,7 @@ struct Shared {
     traces: Option<Traces>,
     /// Programs waiting for a person, whom the client asks.
     parking: Parking,
-    places: Places,
+    slots: Slots,
     /// Memory budget of all programs.
     memory: Shares<Owner>,
     open: OpenCalls,
@@ -85,7 +85,7 @@ impl Server {
         let preludes = host.runtime().prelude_trace().map_or(Vec::new(), |trace| trace.identities());
         Ok(Server(Arc::new(Shared {
             parking: Parking::default(),
-            places: Places::new(
+            slots: Slots::new(
                 settings.concurrent_calls(),
                 usize::try_from(settings.max_queued_calls).unwrap_or(usize::MAX),
             ),
@@ -177,7 +177,7 @@ impl Service for Server {
     }
 
     fn is_saturated(&self) -> bool {
-        self.0.places.is_full() || self.0.open.is_full()
+        self.0.slots.is_full() || self.0.open.is_full()
     }
 
     fn running(&self) -> usize {

@@ -11,7 +11,7 @@ use ptc_snapshots::tried::tried;
 
 /// Outcome of a program in one mode of the runtime.
 #[derive(PartialEq, Debug)]
-struct Told {
+struct Observed {
     answer: Result<String, &'static str>,
     prints: Vec<String>,
     fuel: u64,
@@ -45,10 +45,10 @@ impl Judges {
 
     /// Returns the disagreement about this program, if there is one; and whether the evaluator had an opinion.
     fn judge(&mut self, source: &str) -> (Option<String>, bool) {
-        let mut told: Vec<(&str, Told)> = Vec::new();
+        let mut told: Vec<(&str, Observed)> = Vec::new();
         for (mode, subject) in &mut self.modes {
             let answer = subject.eval(source);
-            told.push((mode, Told { answer, prints: subject.prints().to_vec(), fuel: subject.fuel() }));
+            told.push((mode, Observed { answer, prints: subject.prints().to_vec(), fuel: subject.fuel() }));
         }
         let first = &told[0].1;
         if first.answer == Err("internal_error") || told.iter().any(|(_, other)| other != first) {

@@ -72,20 +72,20 @@ proptest! {
 
 /// Everything a host can observe of a run.
 #[derive(PartialEq, Clone, Debug)]
-struct Told {
+struct Observed {
     answer: Result<String, (&'static str, String)>,
     prints: Vec<String>,
     fuel: u64,
 }
 
-fn told(outcome: Result<Outcome, Failure>) -> Told {
+fn observed(outcome: Result<Outcome, Failure>) -> Observed {
     match outcome {
-        Ok(outcome) => Told {
+        Ok(outcome) => Observed {
             answer: Ok(outcome.print().expect("prints")),
             prints: outcome.prints.clone(),
             fuel: outcome.fuel,
         },
-        Err(failure) => Told {
+        Err(failure) => Observed {
             answer: Err((failure.reason(), failure.to_string())),
             prints: failure.prints.clone(),
             fuel: failure.fuel,
@@ -93,15 +93,15 @@ fn told(outcome: Result<Outcome, Failure>) -> Told {
     }
 }
 
-fn with_fuel(source: &str, fuel: u64) -> Told {
+fn with_fuel(source: &str, fuel: u64) -> Observed {
     let limits = Limits { fuel, ..*RUNTIME.current_limits() };
-    told(RUNTIME.clone().limits(limits).eval(source, &Grants::new()))
+    observed(RUNTIME.clone().limits(limits).eval(source, &Grants::new()))
 }
 
 /// Checks that equal fuel stops at the same place, and that enough fuel, or more, gives the answer.
 fn check_fuel(source: &str, points: u64) {
     let whole = with_fuel(source, 1_000_000);
-    let is_out = |told: &Told| told.answer.as_ref().is_err_and(|(reason, _)| *reason == "fuel_exceeded");
+    let is_out = |told: &Observed| told.answer.as_ref().is_err_and(|(reason, _)| *reason == "fuel_exceeded");
     if is_out(&whole) {
         return;
     }
@@ -117,7 +117,7 @@ fn check_fuel(source: &str, points: u64) {
         // Once there is an answer, it stays. An error is reported even if fuel does not cover the operation it
         // ended, and then uses up the rest.
         answered |= !is_out(&stopped);
-        let wanted = Told {
+        let wanted = Observed {
             fuel: if whole.answer.is_ok() { whole.fuel } else { whole.fuel.min(fuel) },
             ..whole.clone()
         };

@@ -60,7 +60,7 @@ impl Verdict {
 
 /// A call waiting for approval, with what the person needs to know.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-pub struct Wish {
+pub struct ApprovalRequest {
     /// Name of the server.
     pub server: String,
     /// Name of the tool.
@@ -72,7 +72,7 @@ pub struct Wish {
     pub is_firewalled: bool,
 }
 
-impl Wish {
+impl ApprovalRequest {
     /// Maximum size of the arguments in a question, in bytes as shown.
     pub const MAX_SHOWN_BYTES: usize = 16 << 10;
 
@@ -80,10 +80,10 @@ impl Wish {
     /// characters that change the text direction are escaped.
     ///
     /// ```
-    /// use ptc_upstream::Wish;
+    /// use ptc_upstream::ApprovalRequest;
     /// let args = serde_json::json!({"to": "evil\u{202e}moc.knab"});
-    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args, is_firewalled: false };
-    /// assert_eq!(wish.shown_args(), r#"{"to":"evil\u202emoc.knab"}"#);
+    /// let request = ApprovalRequest { server: "bank".into(), tool: "pay".into(), args, is_firewalled: false };
+    /// assert_eq!(request.shown_args(), r#"{"to":"evil\u202emoc.knab"}"#);
     /// ```
     pub fn shown_args(&self) -> String {
         shown(&self.args)
@@ -93,10 +93,10 @@ impl Wish {
     /// question, a person would approve what they cannot see, and programs could hide anything that way.
     ///
     /// ```
-    /// use ptc_upstream::Wish;
+    /// use ptc_upstream::ApprovalRequest;
     /// let args = serde_json::json!({"to": "ada@engine.uk"});
-    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args, is_firewalled: true };
-    /// assert!(wish.unaskable_by_client().unwrap().contains("firewalled"));
+    /// let request = ApprovalRequest { server: "bank".into(), tool: "pay".into(), args, is_firewalled: true };
+    /// assert!(request.unaskable_by_client().unwrap().contains("firewalled"));
     /// ```
     pub fn unaskable_by_client(&self) -> Option<&'static str> {
         self.is_firewalled.then_some(
@@ -107,7 +107,7 @@ impl Wish {
 
     /// Explains why nobody can be asked about the call if it is too large to show.
     pub(crate) fn too_large(&self) -> Option<String> {
-        let (bytes, most) = (self.shown_args().len(), Wish::MAX_SHOWN_BYTES);
+        let (bytes, most) = (self.shown_args().len(), ApprovalRequest::MAX_SHOWN_BYTES);
         (bytes > most).then(|| {
             format!(
                 "the call is too large to be approved: its arguments take {bytes} bytes to show, at most \
@@ -121,8 +121,8 @@ impl Wish {
     }
 
     /// Reads the question of a held call; None if this crate did not write it.
-    pub fn of(held: &ptc_runtime::Held) -> Option<Wish> {
-        Wish::deserialize(&held.question).ok()
+    pub fn of(held: &ptc_runtime::Held) -> Option<ApprovalRequest> {
+        ApprovalRequest::deserialize(&held.question).ok()
     }
 }
 

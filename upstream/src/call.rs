@@ -5,7 +5,7 @@
 mod answer;
 mod args;
 
-use crate::approval::{Consent, Manner, Verdict, Wish};
+use crate::approval::{ApprovalRequest, Consent, Manner, Verdict};
 use crate::catalogue::{CatalogTool, Catalogue, Server, clean};
 use crate::client::{Reply, Request};
 use crate::context::RunContext;
@@ -94,9 +94,9 @@ impl Caller {
                     let is_firewalled = !asked.args.veiled().is_empty() || redact(&asked.args) != asked.args;
                     let args = self.redactor.scrub_json(Value::Object(args));
                     let (server, tool) = (call.server.clone(), call.tool.clone());
-                    let wish = Wish { server, tool, args, is_firewalled };
-                    return match wish.too_large() {
-                        None => Err(ToolError::hold(wish.to_json())),
+                    let request = ApprovalRequest { server, tool, args, is_firewalled };
+                    return match request.too_large() {
+                        None => Err(ToolError::hold(request.to_json())),
                         // Nobody can approve a call that cannot be shown in full.
                         Some(why) => {
                             let fault = Fault::new(Reason::ApprovalDenied, why);

@@ -1,7 +1,7 @@
 //! Client of one configured server, for any transport.
 
 use crate::fault::Fault;
-use crate::seats::Seats;
+use crate::slots::Slots;
 use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ pub trait Client: Send + Sync {
     }
 
     /// Slots for concurrent calls; None if there is no limit. Callers take a slot first.
-    fn seats(&self) -> Option<&Seats> {
+    fn slots(&self) -> Option<&Slots> {
         None
     }
 

@@ -6,7 +6,7 @@
 
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::fault::{Fault, Reason};
-use crate::seats::Seats;
+use crate::slots::Slots;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
@@ -102,8 +102,8 @@ fn broken() -> Fault {
 /// time. The clock starts when the call is sent: waiting for a free slot has a limit of its own. Must be polled
 /// on the executor.
 pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) -> Result<Reply, Fault> {
-    let _seat = match client.seats() {
-        Some(seats) => Some(seats.take(name, request.queue_timeout, request.deadline).await?),
+    let _seat = match client.slots() {
+        Some(slots) => Some(slots.take(name, request.queue_timeout, request.deadline).await?),
         None => None,
     };
     let began = Instant::now();
@@ -142,8 +142,8 @@ impl Client for Standalone {
         self.client.request_timeout()
     }
 
-    fn seats(&self) -> Option<&Seats> {
-        self.client.seats()
+    fn slots(&self) -> Option<&Slots> {
+        self.client.slots()
     }
 
     fn health(&self) -> Health {

@@ -1,6 +1,6 @@
 //! Host of programs with servers, shared by commands, the prompt and the MCP server.
 
-use crate::approval::{Verdict, Wish};
+use crate::approval::{ApprovalRequest, Verdict};
 use crate::context::RunContext;
 use crate::redact::Redactor;
 use crate::running::{Attachment, Upstream};
@@ -108,10 +108,11 @@ impl ProgramHost {
         match driven {
             Ok(Driven::Done(outcome)) => RunOutcome::Ended(Ok(outcome)),
             Ok(Driven::Held(run, held)) => {
-                let wishes = held.iter().filter_map(|held| Some((held.call.id.clone(), Wish::of(held)?)));
+                let requests =
+                    held.iter().filter_map(|held| Some((held.call.id.clone(), ApprovalRequest::of(held)?)));
                 let spent = since.elapsed().saturating_sub(waited().saturating_sub(before));
                 let left = within.saturating_sub(spent);
-                RunOutcome::Held(HeldRun { wishes: wishes.collect(), run, left })
+                RunOutcome::Held(HeldRun { requests: requests.collect(), run, left })
             }
             Err(failure) => RunOutcome::Ended(Err(failure)),
         }
@@ -139,7 +140,7 @@ impl ProgramHost {
             .set_deadline((Instant::now() + suspended.left).checked_sub(waited).unwrap_or_else(Instant::now));
         schedule.iter().for_each(|schedule| context.set_schedule(schedule));
         let waiting = run.pending();
-        let decided = suspended.wishes.into_iter().zip(verdicts).filter_map(|((id, _), verdict)| {
+        let decided = suspended.requests.into_iter().zip(verdicts).filter_map(|((id, _), verdict)| {
             let call = waiting.iter().find(|call| call.id == id)?;
             let answer = servers.call_after(session.tools().args(call), verdict);
             Some((id, Box::pin(answer) as ToolFuture))
@@ -176,7 +177,7 @@ pub struct UnderWay {
 #[derive(Debug)]
 pub struct HeldRun {
     run: Run,
-    wishes: Vec<(CallId, Wish)>,
+    requests: Vec<(CallId, ApprovalRequest)>,
     left: Duration,
 }
 
@@ -184,7 +185,7 @@ impl HeldRun {
     /// Serializes the program until the approvals are decided. Slow if the program holds much data.
     pub fn suspend(self) -> Result<Suspension, Failure> {
         let snapshot = self.run.snapshot()?;
-        Ok(Suspension { snapshot, wishes: self.wishes, left: self.left })
+        Ok(Suspension { snapshot, requests: self.requests, left: self.left })
     }
 }
 
@@ -194,7 +195,7 @@ pub struct Suspension {
     /// Snapshot of the machine.
     pub snapshot: Vec<u8>,
     /// Calls that need approval, and what they would do.
-    pub wishes: Vec<(CallId, Wish)>,
+    pub requests: Vec<(CallId, ApprovalRequest)>,
     /// Remaining time of the run.
     pub left: Duration,
 }

@@ -27,12 +27,12 @@ mod raw;
 pub mod redact;
 mod running;
 pub mod schema;
-mod seats;
 mod shapes;
 mod size;
+mod slots;
 pub mod transport;
 
-pub use approval::{Approval, Verdict, Wish};
+pub use approval::{Approval, ApprovalRequest, Verdict};
 pub use catalogue::{
     About, CatalogTool, Catalogue, DISCOVERY_HINT, Listing, RenderMode, Rendering, Server, Snapshot,
 };
@@ -45,5 +45,5 @@ pub use ledger::{Call, matched_calls};
 pub use logs::may_log;
 pub use options::{BootPolicy, OPTIONS, OptionKind, OptionRow, Options};
 pub use running::{Attachment, StartError, Upstream};
-pub use seats::Seats;
 pub use size::json_bytes;
+pub use slots::Slots;

@@ -31,12 +31,12 @@ pub(crate) struct Exports {
     toolbox: Arc<Toolbox>,
     journal: Arc<Journal>,
     timeout: Duration,
-    doings: Mutex<Doings>,
+    activity: Mutex<Activity>,
 }
 
 /// Calls and prints of exports in a turn.
 #[derive(Default)]
-struct Doings {
+struct Activity {
     /// Ledgers, one per called export.
     ledgers: Vec<Arc<Ledger>>,
     prints: Vec<String>,
@@ -50,16 +50,16 @@ impl Exports {
         journal: Arc<Journal>,
         timeout: Duration,
     ) -> Exports {
-        Exports { session, data, toolbox, journal, timeout, doings: Mutex::default() }
+        Exports { session, data, toolbox, journal, timeout, activity: Mutex::default() }
     }
 
-    fn doings(&self) -> MutexGuard<'_, Doings> {
-        self.doings.lock().unwrap_or_else(PoisonError::into_inner)
+    fn activity(&self) -> MutexGuard<'_, Activity> {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the calls and prints of exports since the last time, including abandoned calls.
     pub fn take(&self) -> (Vec<CallRecord>, Vec<String>) {
-        let Doings { ledgers, prints } = std::mem::take(&mut *self.doings());
+        let Activity { ledgers, prints } = std::mem::take(&mut *self.activity());
         (ledgers.iter().flat_map(|ledger| ledger.take()).collect(), prints)
     }
 
@@ -86,7 +86,7 @@ impl Exports {
             None => run,
         };
         let ledger = Arc::new(Ledger::default());
-        self.doings().ledgers.push(ledger.clone());
+        self.activity().ledgers.push(ledger.clone());
         let ran = ProgramCalls::new(&toolbox, &session, &ledger, self.timeout).drive(run).await;
         // The program has ended by itself. Its value is yet to be read, which a cancelled run does not allow.
         stop.disarm();
@@ -105,7 +105,7 @@ impl Exports {
     fn printed(&self, prints: &[String], scope: &Scope) {
         if !prints.is_empty() {
             scope.emit(Kind::Prints, |event| event.put("prints", json!(prints)));
-            self.doings().prints.extend_from_slice(prints);
+            self.activity().prints.extend_from_slice(prints);
         }
     }
 }

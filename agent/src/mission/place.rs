@@ -41,11 +41,11 @@ pub(crate) struct Place {
     pub client: Option<Client>,
     pub max_heap: Option<u64>,
     pub max_granted: Option<u64>,
-    /// Keys that libraries must be signed with; the outermost mission that names any decides for all below.
+    /// Keys that preludes must be signed with; the outermost mission that names any decides for all below.
     pub trusted: Option<TrustedKeys>,
-    /// Libraries, inherited by missions below that have none of their own.
+    /// Preludes, inherited by missions below that have none of their own.
     pub preludes: Arc<[Prelude]>,
-    /// Visibility of libraries to programs: the rules of all missions above, and its own.
+    /// Visibility of preludes to programs: the rules of all missions above, and its own.
     pub policy: Policy,
     pub scope: Scope,
     /// Runner of missions below, set by the code that starts missions, since tool code cannot depend on it.

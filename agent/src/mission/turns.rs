@@ -104,7 +104,7 @@ impl Mission {
             Err(fail) => Err(fail),
         };
         self.close_turn(turn, &before, &result);
-        self.tell_steps(reported).await;
+        self.record_steps(reported).await;
         if let Some(engine) = &self.engine {
             engine.toolbox.enter(above.clone());
         }
@@ -155,7 +155,7 @@ impl Mission {
     }
 
     /// Passes steps reported after the first `since` to the host, whose function may write files.
-    async fn tell_steps(&mut self, since: usize) {
+    async fn record_steps(&mut self, since: usize) {
         let Some(tell) = self.run.on_steps_done.clone() else { return };
         let new: Vec<(String, String)> = {
             let mut secrets = self.place.secrets();

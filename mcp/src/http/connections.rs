@@ -70,7 +70,7 @@ impl Connections {
 
     /// Returns a slot for a new connection; None if every connection it could replace is busy. A trusted proxy
     /// stands for many clients and has no limit per address.
-    pub fn admit(self: &Arc<Self>, peer: IpAddr, proxies: &Proxies) -> Option<Place> {
+    pub fn admit(self: &Arc<Self>, peer: IpAddr, proxies: &Proxies) -> Option<Admitted> {
         let address = subscriber(peer);
         let mut open = self.open();
         let of_address = open.by_address.get(&address).copied().unwrap_or_default();
@@ -86,7 +86,7 @@ impl Connections {
         open.next += 1;
         open.slots.insert(number, slot.clone());
         *open.by_address.entry(address).or_default() += 1;
-        Some(Place { connections: self.clone(), number, slot })
+        Some(Admitted { connections: self.clone(), number, slot })
     }
 
     /// Closes a waiting connection; false if there is none.
@@ -133,14 +133,14 @@ fn files_for_connections() -> usize {
     usize::MAX
 }
 
-/// Slot of one connection, freed when dropped.
-pub struct Place {
+/// A connection that was admitted. Its slot is freed when this is dropped.
+pub struct Admitted {
     connections: Arc<Connections>,
     number: u64,
     slot: Arc<Slot>,
 }
 
-impl Place {
+impl Admitted {
     /// Begins a request; the connection is busy until the result is dropped.
     pub fn begin(&self) -> Busy {
         self.slot.state().busy += 1;
@@ -167,7 +167,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Admitted {
     fn drop(&mut self) {
         self.connections.open().remove(self.number);
     }
@@ -198,8 +198,8 @@ mod tests {
         (Arc::new(Connections::new(&settings)), Proxies::new(&settings))
     }
 
-    fn is_open(connections: &Connections, place: &Place) -> bool {
-        connections.open().slots.contains_key(&place.number)
+    fn is_open(connections: &Connections, admitted: &Admitted) -> bool {
+        connections.open().slots.contains_key(&admitted.number)
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         assert!(admit(1).is_none());
         let others = [admit(2).unwrap(), admit(3).unwrap()];
         let _third_other = admit(4).unwrap();
-        assert_eq!(others.iter().filter(|place| is_open(&all, place)).count(), 1);
+        assert_eq!(others.iter().filter(|admitted| is_open(&all, admitted)).count(), 1);
         drop((busy, also_busy));
         // Now the address with the most connections loses one.
         let _last = admit(5).unwrap();
@@ -223,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn places_are_free_again_and_proxies_have_no_limit_of_their_own() {
+    fn slots_are_free_again_and_proxies_have_no_limit_of_their_own() {
         let (all, proxies) = connections(100, 2);
         let proxy = IpAddr::from([10, 0, 0, 1]);
-        let places: Vec<Place> = (0..50).map(|_| all.admit(proxy, &proxies).unwrap()).collect();
-        assert!(places.iter().all(|place| is_open(&all, place)));
-        drop(places);
+        let admitted: Vec<Admitted> = (0..50).map(|_| all.admit(proxy, &proxies).unwrap()).collect();
+        assert!(admitted.iter().all(|admitted| is_open(&all, admitted)));
+        drop(admitted);
         let open = all.open();
         assert!(open.slots.is_empty() && open.by_address.is_empty());
     }

@@ -1,7 +1,7 @@
 //! Accepts connections and serves each in its own task.
 
 use super::address::Proxies;
-use super::connections::{Busy, Connections, Place};
+use super::connections::{Admitted, Busy, Connections};
 use super::tls::Tls;
 use axum::body::Body;
 use axum::extract::Request;
@@ -48,8 +48,8 @@ where
             }
         };
         match door.connections.admit(peer.ip(), &door.proxies) {
-            Some(place) => {
-                tokio::spawn(attend(door.clone(), stream, peer, place, answer.clone()));
+            Some(admitted) => {
+                tokio::spawn(attend(door.clone(), stream, peer, admitted, answer.clone()));
             }
             None => tracing::debug!(%peer, "http.connection_refused"),
         }
@@ -70,15 +70,15 @@ async fn recover(error: &io::Error, connections: &Connections) {
     tokio::time::sleep(pause).await;
 }
 
-/// Serves one connection until it ends or loses its slot. The TLS handshake is part of it, with the same time limit.
-async fn attend<A, F>(door: Arc<Door>, stream: TcpStream, peer: SocketAddr, place: Place, answer: A)
+/// Serves one connection until it ends or loses its admitted. The TLS handshake is part of it, with the same time limit.
+async fn attend<A, F>(door: Arc<Door>, stream: TcpStream, peer: SocketAddr, admitted: Admitted, answer: A)
 where
     A: Fn(SocketAddr, Request, Busy) -> F,
     F: Future<Output = Response> + Send + 'static,
 {
     // Replies are small and the client waits for each, so no byte is held back.
     let _ = stream.set_nodelay(true);
-    let respond = |request| answer(peer, request, place.begin());
+    let respond = |request| answer(peer, request, admitted.begin());
     let talk = async {
         match &door.tls {
             None => converse(stream, respond).await,
@@ -91,7 +91,7 @@ where
     };
     tokio::select! {
         () = talk => {}
-        () = place.lost() => tracing::debug!(%peer, "http.connection_closed"),
+        () = admitted.lost() => tracing::debug!(%peer, "http.connection_closed"),
     }
 }
 

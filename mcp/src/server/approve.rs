@@ -16,7 +16,7 @@ use crate::sessions::Owner;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ptc_runtime::Reservation;
-use ptc_upstream::{Verdict, Wish};
+use ptc_upstream::{ApprovalRequest, Verdict};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// Maximum number of programs waiting for clients.
 const MOST: usize = 64;
 
-/// Reason for denying a program's wishes because too many programs wait.
+/// Reason for denying a program's requests because too many programs wait.
 const TOO_MANY: &str = "too many programs are waiting for approval";
 
 /// Result of asking for approval.
@@ -55,9 +55,9 @@ impl CallFingerprint {
 
 /// Programs waiting for a person, whom the client asks.
 #[derive(Default)]
-pub struct Parking(Mutex<HashMap<String, Place>>);
+pub struct Parking(Mutex<HashMap<String, Parked>>);
 
-struct Place {
+struct Parked {
     fingerprint: CallFingerprint,
     until: Instant,
     waiting: PendingProgram,
@@ -66,38 +66,38 @@ struct Place {
 }
 
 impl Parking {
-    fn places(&self) -> MutexGuard<'_, HashMap<String, Place>> {
+    fn parked(&self) -> MutexGuard<'_, HashMap<String, Parked>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops programs whose person took too long.
     pub fn sweep(&self) {
         let now = Instant::now();
-        let over: Vec<Place> =
-            self.places().extract_if(|_, place| place.until <= now).map(|(_, place)| place).collect();
+        let over: Vec<Parked> =
+            self.parked().extract_if(|_, program| program.until <= now).map(|(_, program)| program).collect();
         // Dropped without the lock: freeing sessions must not delay other calls.
         drop(over);
     }
 
     /// Takes the program that waits for this answer, if it belongs to this call. It can be taken once.
     fn take(&self, state: &str, fingerprint: &CallFingerprint) -> Option<(PendingProgram, Reservation)> {
-        let mut places = self.places();
-        let is_here = places
+        let mut parked = self.parked();
+        let is_here = parked
             .get(state)
-            .is_some_and(|place| place.fingerprint == *fingerprint && place.until > Instant::now());
+            .is_some_and(|program| program.fingerprint == *fingerprint && program.until > Instant::now());
         if !is_here {
             return None;
         }
-        places.remove(state).map(|place| (place.waiting, place.reserved))
+        parked.remove(state).map(|program| (program.waiting, program.reserved))
     }
 
     /// Keeps a program; returns it if there is no room.
-    fn put(&self, state: String, place: Place) -> Result<(), PendingProgram> {
-        let mut places = self.places();
-        if places.len() >= MOST {
-            return Err(place.waiting);
+    fn put(&self, state: String, program: Parked) -> Result<(), PendingProgram> {
+        let mut parked = self.parked();
+        if parked.len() >= MOST {
+            return Err(program.waiting);
         }
-        places.insert(state, place);
+        parked.insert(state, program);
         Ok(())
     }
 }
@@ -114,32 +114,32 @@ impl Server {
     }
 
     /// Asks the client for approval, if it can be asked.
-    pub(super) async fn decide(&self, wishes: &[Wish], calling: &Calling<'_>) -> Decision {
+    pub(super) async fn decide(&self, requests: &[ApprovalRequest], calling: &Calling<'_>) -> Decision {
         if !calling.capabilities.has_forms() {
             let why = "the call needs a person's approval, but this client cannot ask for it (it does not \
                        support elicitation)";
-            return Decision::Now(vec![denial(why); wishes.len()]);
+            return Decision::Now(vec![denial(why); requests.len()]);
         }
-        if wishes.iter().all(|wish| wish.unaskable_by_client().is_some()) {
-            let denied = wishes.iter().filter_map(Wish::unaskable_by_client).map(denial);
+        if requests.iter().all(|request| request.unaskable_by_client().is_some()) {
+            let denied = requests.iter().filter_map(ApprovalRequest::unaskable_by_client).map(denial);
             return Decision::Now(denied.collect());
         }
         if calling.revision.is_modern() {
             return Decision::ByClient;
         }
         let mut verdicts = Vec::new();
-        for wish in wishes {
-            verdicts.push(self.ask(wish, calling).await);
+        for request in requests {
+            verdicts.push(self.ask(request, calling).await);
         }
         Decision::Now(verdicts)
     }
 
-    async fn ask(&self, wish: &Wish, calling: &Calling<'_>) -> Verdict {
-        if let Some(why) = wish.unaskable_by_client() {
+    async fn ask(&self, request: &ApprovalRequest, calling: &Calling<'_>) -> Verdict {
+        if let Some(why) = request.unaskable_by_client() {
             return denial(why);
         }
         let within = self.approval_timeout();
-        let asked = calling.flight.client().ask("elicitation/create", question(wish));
+        let asked = calling.flight.client().ask("elicitation/create", question(request));
         tokio::select! {
             answered = tokio::time::timeout(within, asked) => match answered {
                 Ok(Ok(answer)) => verdict(&answer),
@@ -168,12 +168,12 @@ impl Server {
         };
         let state = format!("ptcw_{}", URL_SAFE_NO_PAD.encode(random));
         let asks: Map<String, Value> = waiting
-            .wishes()
+            .requests()
             .enumerate()
-            .filter(|(_, wish)| wish.unaskable_by_client().is_none())
-            .map(|(n, wish)| {
-                let request = json!({"method": "elicitation/create", "params": question(wish)});
-                (name(n), request)
+            .filter(|(_, request)| request.unaskable_by_client().is_none())
+            .map(|(n, request)| {
+                let asked = json!({"method": "elicitation/create", "params": question(request)});
+                (name(n), asked)
             })
             .collect();
         let no_room = |waiting: PendingProgram| {
@@ -181,8 +181,8 @@ impl Server {
             (waiting, verdicts)
         };
         let until = Instant::now() + self.approval_timeout();
-        let place = Place { fingerprint, until, waiting, reserved };
-        self.0.parking.put(state.clone(), place).map_err(no_room)?;
+        let program = Parked { fingerprint, until, waiting, reserved };
+        self.0.parking.put(state.clone(), program).map_err(no_room)?;
         tracing::debug!(waiting = asks.len(), revision = calling.revision.name(), "approval.asked");
         let mut result = Map::new();
         result.insert("resultType".to_string(), json!("input_required"));
@@ -210,22 +210,22 @@ impl Server {
             return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
         };
         let verdicts: Vec<Verdict> = waiting
-            .wishes()
+            .requests()
             .enumerate()
-            .map(|(n, wish)| match (wish.unaskable_by_client(), answers.responses.get(&name(n))) {
+            .map(|(n, request)| match (request.unaskable_by_client(), answers.responses.get(&name(n))) {
                 // Such a call was never asked about, whatever the client says.
                 (Some(why), _) => denial(why),
                 (None, Some(answer)) => verdict(answer),
                 (None, None) => denial("there was no answer to the question whether the call may be made"),
             })
             .collect();
-        let Some(place) = self.next_place(calling.flight).await else {
+        let Some(program) = self.next_slot(calling.flight).await else {
             return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
         drop(reserved);
         let job = Box::new(move |scope| waiting.go_on(verdicts, scope));
-        self.see_through(place, open, calling, job, left, fingerprint).await
+        self.see_through(program, open, calling, job, left, fingerprint).await
     }
 }
 
@@ -244,16 +244,16 @@ pub(super) fn denied_for_room(waiting: &PendingProgram) -> Vec<Verdict> {
 }
 
 fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {
-    vec![denial(why); waiting.wishes().len()]
+    vec![denial(why); waiting.requests().len()]
 }
 
 /// Builds the form shown to a person.
-fn question(wish: &Wish) -> Value {
-    let args = wish.shown_args();
+fn question(request: &ApprovalRequest) -> Value {
+    let args = request.shown_args();
     let gap = if args.contains('\n') { "\n" } else { " " };
     json!({
         "mode": "form",
-        "message": format!("A program wants to call {} of the server {} with{gap}{args}", wish.tool, wish.server),
+        "message": format!("A program wants to call {} of the server {} with{gap}{args}", request.tool, request.server),
         "requestedSchema": {
             "type": "object",
             "properties": {

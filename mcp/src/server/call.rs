@@ -3,7 +3,7 @@
 use super::Server;
 use super::approve::CallFingerprint;
 use super::calling::{Answers, Calling};
-use super::work::{CallOutcome, NoPlace, TOO_MANY_OPEN, panicked};
+use super::work::{CallOutcome, NoSlot, TOO_MANY_OPEN, panicked};
 use crate::connection::Flight;
 use crate::debug::Record;
 use crate::frame::{Id, Request, RpcError};
@@ -144,17 +144,17 @@ impl Server {
                                    and retry, or send less at once";
                     return Ok(CallOutcome::Finished(refusal(Reason::Busy, message.to_string())));
                 }
-                let place = match self.place(calling.flight, left).await {
-                    Ok(place) => place,
-                    Err(NoPlace::Busy(message)) => {
+                let slot = match self.slot(calling.flight, left).await {
+                    Ok(slot) => slot,
+                    Err(NoSlot::Busy(message)) => {
                         return Ok(CallOutcome::Finished(refusal(Reason::Busy, message)));
                     }
-                    Err(NoPlace::Cancelled) => return Ok(CallOutcome::Finished(Payload::cancelled())),
+                    Err(NoSlot::Cancelled) => return Ok(CallOutcome::Finished(Payload::cancelled())),
                 };
                 // The arguments are kept until the program has ended: traces and the client's question may need them.
                 let _arguments = arguments;
                 return self
-                    .see_through(place, open, calling, job, left, fingerprint.filter(|_| may_ask))
+                    .see_through(slot, open, calling, job, left, fingerprint.filter(|_| may_ask))
                     .await;
             }
         }))

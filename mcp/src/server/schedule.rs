@@ -2,7 +2,7 @@
 //! queue. Programs that wait for servers, a model or a person have no slot. The memory of all programs,
 //! computing or not, comes from one pool.
 
-use super::places::{Place, Places};
+use super::slots::{Slot, Slots};
 use crate::sessions::Owner;
 use ptc_runtime::{Pool, Schedule, SliceFuture, Work};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ const SLICE: Duration = Duration::from_millis(10);
 
 /// Schedule of one program.
 pub(super) struct FairSchedule {
-    places: Places,
+    slots: Slots,
     owner: Owner,
     /// Slot that the program waited for before it started.
-    first: Mutex<Option<Place>>,
+    first: Mutex<Option<Slot>>,
     line: Mutex<TimeInLine>,
     pool: Arc<Pool>,
 }
@@ -29,20 +29,20 @@ struct TimeInLine {
 }
 
 impl FairSchedule {
-    pub fn new(places: &Places, owner: &Owner, first: Place, pool: &Arc<Pool>) -> FairSchedule {
-        let (places, owner, pool) = (places.clone(), owner.clone(), pool.clone());
+    pub fn new(slots: &Slots, owner: &Owner, first: Slot, pool: &Arc<Pool>) -> FairSchedule {
+        let (slots, owner, pool) = (slots.clone(), owner.clone(), pool.clone());
         let (first, line) = (Mutex::new(Some(first)), Mutex::default());
-        FairSchedule { places, owner, first, line, pool }
+        FairSchedule { slots, owner, first, line, pool }
     }
 
     fn line(&self) -> MutexGuard<'_, TimeInLine> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn next_place(&self) -> Place {
+    async fn next_slot(&self) -> Slot {
         self.line().since = Some(Instant::now());
         let _in_line = InLine(self);
-        self.places.next_of_begun(&self.owner).await
+        self.slots.next_of_begun(&self.owner).await
     }
 }
 
@@ -61,16 +61,16 @@ impl Schedule for FairSchedule {
     fn run(&self, work: Work) -> SliceFuture<'_> {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::pin(async move {
-            let place = match first {
-                Some(place) => place,
-                None => self.next_place().await,
+            let slot = match first {
+                Some(slot) => slot,
+                None => self.next_slot().await,
             };
             let span = tracing::Span::current();
             tokio::task::spawn_blocking(move || {
                 let computed = span.in_scope(work);
                 // Dropped before `computed`: a client that has the reply may need the slot at once, or stop the
                 // subscriber of the span.
-                drop((place, span));
+                drop((slot, span));
                 drop(computed);
             });
         })
@@ -81,7 +81,7 @@ impl Schedule for FairSchedule {
     }
 
     fn is_awaited(&self) -> bool {
-        self.places.is_awaited(&self.owner)
+        self.slots.is_awaited(&self.owner)
     }
 
     fn waited(&self) -> Duration {
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn time_in_line_is_told_while_it_passes_and_after() {
-        let (places, owner) = (Places::new(1, 10), Owner::new("a"));
-        let place = || places.next(&owner).unwrap().now_or_never().unwrap().unwrap();
-        let schedule = FairSchedule::new(&places, &owner, place(), &Pool::new(1 << 20));
+        let (slots, owner) = (Slots::new(1, 10), Owner::new("a"));
+        let slot = || slots.next(&owner).unwrap().now_or_never().unwrap().unwrap();
+        let schedule = FairSchedule::new(&slots, &owner, slot(), &Pool::new(1 << 20));
         assert_eq!(schedule.waited(), Duration::ZERO);
 
         let pause = Duration::from_millis(20);
-        let mut turn = Box::pin(schedule.next_place());
+        let mut turn = Box::pin(schedule.next_slot());
         assert!(pin!(&mut turn).now_or_never().is_none());
         std::thread::sleep(pause);
         let in_line = schedule.waited();

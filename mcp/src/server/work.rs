@@ -4,8 +4,8 @@ use super::Server;
 use super::approve::{CallFingerprint, Decision, denied_for_room};
 use super::calling::Calling;
 use super::open_calls::OpenCall;
-use super::places::{Full, Place};
 use super::schedule::FairSchedule;
+use super::slots::{Full, Slot};
 use crate::connection::Flight;
 use crate::frame::RpcError;
 use crate::pending::{ProgramState, RunScope};
@@ -16,7 +16,7 @@ use crate::tool::Job;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ptc_runtime::{Cancel, CancelOnDrop, Schedule, panic_text};
-use ptc_upstream::Wish;
+use ptc_upstream::ApprovalRequest;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
@@ -50,7 +50,7 @@ pub enum CallOutcome {
 }
 
 /// Reason why a program does not start.
-pub(super) enum NoPlace {
+pub(super) enum NoSlot {
     /// Too many programs are before it; holds the message.
     Busy(String),
     /// The client cancelled the call.
@@ -59,21 +59,21 @@ pub(super) enum NoPlace {
 
 impl Server {
     /// Returns a slot for a new program, which waits in the queue at most as long as it may run.
-    pub(super) async fn place(&self, flight: &Flight, left: Duration) -> Result<Place, NoPlace> {
-        let places = &self.0.places;
-        let most = places.count();
+    pub(super) async fn slot(&self, flight: &Flight, left: Duration) -> Result<Slot, NoSlot> {
+        let slots = &self.0.slots;
+        let most = slots.count();
         let full = || {
             let waiting = self.0.parts.settings.max_queued_calls;
             format!(
-                "all program slots ({most}) and queue places ({waiting}) are taken; wait a little and retry"
+                "all program slots ({most}) and queue slots ({waiting}) are taken; wait a little and retry"
             )
         };
-        let place = places.next(flight.connection().payer()).map_err(|Full| NoPlace::Busy(full()))?;
+        let slot = slots.next(flight.connection().payer()).map_err(|Full| NoSlot::Busy(full()))?;
         tokio::select! {
             biased;
-            place = place => place.map_err(|Full| NoPlace::Busy(full())),
-            () = flight.cancel().cancelled() => Err(NoPlace::Cancelled),
-            () = tokio::time::sleep(left) => Err(NoPlace::Busy(format!(
+            slot = slot => slot.map_err(|Full| NoSlot::Busy(full())),
+            () = flight.cancel().cancelled() => Err(NoSlot::Cancelled),
+            () = tokio::time::sleep(left) => Err(NoSlot::Busy(format!(
                 "all program slots are taken ({most}), and none was free for this program within {} ms; \
                  wait a little and retry",
                 left.as_millis()
@@ -85,7 +85,7 @@ impl Server {
     /// answered, or returned to the client to ask.
     pub(super) async fn see_through(
         &self,
-        place: Place,
+        slot: Slot,
         open: OpenCall,
         calling: &Calling<'_>,
         job: Job,
@@ -95,10 +95,10 @@ impl Server {
         let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
         // Held until the program has ended, or its client has been told to ask.
         let _open = open;
-        let (mut place, mut job, mut left) = (place, job, left);
+        let (mut slot, mut job, mut left) = (slot, job, left);
         let mut fingerprint = fingerprint;
         loop {
-            let waiting = match self.work(place, calling, &scope, left, job).await? {
+            let waiting = match self.work(slot, calling, &scope, left, job).await? {
                 ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
                 ProgramState::Waiting(waiting) => waiting,
             };
@@ -110,9 +110,9 @@ impl Server {
                     (waiting, verdicts, None)
                 }
                 Some(reserved) => {
-                    let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
+                    let requests: Vec<ApprovalRequest> = waiting.requests().cloned().collect();
                     let asked = Counted::new(&self.0.asked);
-                    let decision = self.decide(&wishes, calling).await;
+                    let decision = self.decide(&requests, calling).await;
                     drop(asked);
                     match decision {
                         Decision::Now(verdicts) => (waiting, verdicts, Some(reserved)),
@@ -124,28 +124,28 @@ impl Server {
                     }
                 }
             };
-            let Some(next) = self.next_place(calling.flight).await else {
+            let Some(next) = self.next_slot(calling.flight).await else {
                 return Ok(CallOutcome::Finished(Payload::cancelled()));
             };
-            place = next;
+            slot = next;
             left = waiting.left();
             job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         }
     }
 
     /// Waits for a slot for a program that has started; None if its client cancels first.
-    pub(super) async fn next_place(&self, flight: &Flight) -> Option<Place> {
+    pub(super) async fn next_slot(&self, flight: &Flight) -> Option<Slot> {
         tokio::select! {
             biased;
             () = flight.cancel().cancelled() => None,
-            place = self.0.places.next_of_begun(flight.connection().payer()) => Some(place),
+            slot = self.0.slots.next_of_begun(flight.connection().payer()) => Some(slot),
         }
     }
 
     /// Runs a stretch of a program, first in the given slot and then in others.
     async fn work(
         &self,
-        place: Place,
+        slot: Slot,
         calling: &Calling<'_>,
         scope: &RunScope,
         left: Duration,
@@ -156,7 +156,7 @@ impl Server {
         let _gone = CancelOnDrop::new(&stop);
         let payer = calling.flight.connection().payer();
         let memory = self.0.memory.of(payer);
-        let schedule = Arc::new(FairSchedule::new(&self.0.places, payer, place, &memory));
+        let schedule = Arc::new(FairSchedule::new(&self.0.slots, payer, slot, &memory));
         let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
         let mut task = Attended::new(job(asked).instrument(spans::execute()));
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());

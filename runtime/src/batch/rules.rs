@@ -93,13 +93,13 @@ impl Batch<Rules> {
         mut failed: impl FnMut(u64, Option<&str>, Failure) -> io::Result<()>,
     ) -> Summary {
         let too_long = |number, failure| (number, None, failure);
-        let tell = |(number, rule, failure): Told| failed(number, rule.as_deref(), failure);
+        let tell = |(number, rule, failure): FailedRecord| failed(number, rule.as_deref(), failure);
         self.stream(input.into(), output, || Worker::new(self), Worker::record, too_long, tell)
     }
 }
 
 /// A failure with its line and program.
-type Told = (u64, Option<Arc<str>>, Failure);
+type FailedRecord = (u64, Option<Arc<str>>, Failure);
 
 /// State of one thread: one machine for all programs.
 struct Worker<'a> {
@@ -112,7 +112,7 @@ impl<'a> Worker<'a> {
         Worker { batch, evaluator: None }
     }
 
-    fn record(&mut self, number: u64, line: &[u8], written: &mut Written<Told>) {
+    fn record(&mut self, number: u64, line: &[u8], written: &mut Written<FailedRecord>) {
         let start = written.text.len();
         let failures = written.failures.len();
         written.text.push(b'{');

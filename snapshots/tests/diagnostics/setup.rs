@@ -10,7 +10,7 @@ use serde_json::json;
 use std::sync::LazyLock;
 
 /// Reported errors of a program.
-pub struct Told {
+pub struct Reported {
     pub diagnostics: Vec<Diagnostic>,
     /// Value given to `(fail v)`, as JSON.
     pub failed_with: Option<String>,
@@ -69,9 +69,9 @@ impl Setup {
     }
 
     /// Runs `source`, which must fail.
-    pub fn run(&self, source: &str) -> Told {
+    pub fn run(&self, source: &str) -> Reported {
         if let Some(make) = self.host {
-            return Told { diagnostics: vec![make(source)], failed_with: None };
+            return Reported { diagnostics: vec![make(source)], failed_with: None };
         }
         let mut limits = Limits { timeout_ms: 120_000, ..Limits::default() };
         if let Some(change) = self.limit {
@@ -97,7 +97,7 @@ impl Setup {
             Err(failure) => of(failure),
             Ok(outcome) => match outcome.print() {
                 Err(fault) if self.printed => {
-                    Told { diagnostics: vec![fault.to_diagnostic()], failed_with: None }
+                    Reported { diagnostics: vec![fault.to_diagnostic()], failed_with: None }
                 }
                 value => panic!("{:.600}\ndid not fail but gave {value:?}", source),
             },
@@ -109,9 +109,9 @@ impl Setup {
     }
 }
 
-fn of(failure: Failure) -> Told {
+fn of(failure: Failure) -> Reported {
     let json = failure.value.as_ref().and_then(|value| ptc_runtime::bridge::datum_to_json(value).ok());
-    Told { failed_with: json.map(|json| json.to_string()), diagnostics: failure.diagnostics }
+    Reported { failed_with: json.map(|json| json.to_string()), diagnostics: failure.diagnostics }
 }
 
 /// Masks all numbers except limits, which follow `=`, and removes the place.

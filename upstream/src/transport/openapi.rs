@@ -10,7 +10,7 @@ use crate::config::{OpenApiSettings, Schema};
 use crate::credentials::Headers;
 use crate::executor::Standalone;
 use crate::fault::{Fault, Reason};
-use crate::seats::Seats;
+use crate::slots::Slots;
 use compile::Operation;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -28,12 +28,12 @@ pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<d
 
 /// Creates a client for callers on the executor.
 pub(crate) fn client(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
-    let seats = Seats::new(settings.max_concurrency);
+    let slots = Slots::new(settings.max_concurrency);
     // A redirect would carry credentials to another address.
     let no_redirects = reqwest::redirect::Policy::none();
     let http = web::client(settings.connect_timeout, settings.ca_file.as_deref(), no_redirects);
     let name = name.to_string();
-    Arc::new(OpenApi(Arc::new(Inner { name, settings, headers, http, seats, operations: Mutex::new(None) })))
+    Arc::new(OpenApi(Arc::new(Inner { name, settings, headers, http, slots, operations: Mutex::new(None) })))
 }
 
 struct OpenApi(Arc<Inner>);
@@ -43,7 +43,7 @@ struct Inner {
     settings: OpenApiSettings,
     headers: Headers,
     http: Result<reqwest::Client, String>,
-    seats: Seats,
+    slots: Slots,
     operations: Mutex<Option<Arc<Operations>>>,
 }
 
@@ -73,8 +73,8 @@ impl Client for OpenApi {
         Some(self.0.settings.request_timeout)
     }
 
-    fn seats(&self) -> Option<&Seats> {
-        Some(&self.0.seats)
+    fn slots(&self) -> Option<&Slots> {
+        Some(&self.0.slots)
     }
 
     fn health(&self) -> Health {

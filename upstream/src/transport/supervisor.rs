@@ -7,7 +7,7 @@ use super::session::{Era, Session};
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::executor;
 use crate::fault::{Fault, Reason};
-use crate::seats::Seats;
+use crate::slots::Slots;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::collections::HashSet;
@@ -45,7 +45,7 @@ struct Inner {
     name: String,
     bounds: Bounds,
     connector: Box<dyn Connector>,
-    seats: Seats,
+    slots: Slots,
     inflow: Arc<Inflow>,
     stopped: CancellationToken,
     state: Mutex<State>,
@@ -85,7 +85,7 @@ impl Supervisor {
             name: name.to_string(),
             bounds,
             connector: Box::new(connector),
-            seats: Seats::new(bounds.max_concurrency),
+            slots: Slots::new(bounds.max_concurrency),
             inflow: Inflow::new(name),
             stopped: CancellationToken::new(),
             state: Mutex::new(state),
@@ -115,8 +115,8 @@ impl Client for Supervisor {
         self.0.bounds.request_timeout
     }
 
-    fn seats(&self) -> Option<&Seats> {
-        Some(&self.0.seats)
+    fn slots(&self) -> Option<&Slots> {
+        Some(&self.0.slots)
     }
 
     fn health(&self) -> Health {

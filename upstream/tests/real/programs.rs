@@ -107,7 +107,7 @@ pub fn run_all(node: &Path, folder: &Path) {
     assert_eq!((&metrics["upstream_ok_count"], &metrics["upstream_error_count"]), (&json!(9), &json!(1)));
 
     // Fifty calls of 100 ms each. The duration is printed, not checked: machines may be busy.
-    for (server, seats) in [("narrow", 5), ("usual", 8), ("wide", 50)] {
+    for (server, slots) in [("narrow", 5), ("usual", 8), ("wide", 50)] {
         let call = format!(
             "(tool/call {{:server \"{server}\" :tool \"trigger-long-running-operation\" :args {{:duration 0.1 :steps 1}}}})"
         );
@@ -115,7 +115,7 @@ pub fn run_all(node: &Path, folder: &Path) {
         let started = std::time::Instant::now();
         let (done, _) = run(&upstream, &format!("(count (filter :ok (pmap (fn [_] {call}) (range 50))))"));
         assert_eq!(done, "50");
-        println!("50 calls of 100 ms, {seats} at a time: {} ms", started.elapsed().as_millis());
+        println!("50 calls of 100 ms, {slots} at a time: {} ms", started.elapsed().as_millis());
     }
     upstream.stop();
 }

@@ -110,16 +110,16 @@ impl std::error::Error for SendError {}
 type Failure = StreamableHttpError<SendError>;
 
 /// The request in a message, and the call waiting for its reply.
-struct Asking {
+struct SentRequest {
     id: RequestId,
     discovers: bool,
     ticket: Option<Arc<Ticket>>,
 }
 
-impl Asking {
-    fn of(message: &ClientJsonRpcMessage) -> Option<Asking> {
+impl SentRequest {
+    fn of(message: &ClientJsonRpcMessage) -> Option<SentRequest> {
         let ClientJsonRpcMessage::Request(request) = message else { return None };
-        Some(Asking {
+        Some(SentRequest {
             id: request.id.clone(),
             discovers: matches!(request.request, ClientRequest::DiscoverRequest(_)),
             ticket: request.request.extensions().get::<Arc<Ticket>>().cloned(),
@@ -174,12 +174,12 @@ impl Poster {
     /// Records why a request failed.
     fn fail(
         &self,
-        asking: Option<&Asking>,
+        sent: Option<&SentRequest>,
         reason: Reason,
         why: String,
         status: Option<StatusCode>,
     ) -> Failure {
-        match asking.and_then(|asking| asking.ticket.as_ref()) {
+        match sent.and_then(|sent| sent.ticket.as_ref()) {
             Some(ticket) => ticket.fail(reason, why.clone()),
             None => {
                 let mut fault = Fault::new(reason, why.clone());
@@ -194,13 +194,13 @@ impl Poster {
         &self,
         uri: &str,
         message: &ClientJsonRpcMessage,
-        asking: Option<&Asking>,
+        sent: Option<&SentRequest>,
         session: Option<&str>,
         sdk: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        if let Some(asking) = asking {
-            self.waiting.expect(asking.id.clone(), asking.ticket.as_ref());
-            if let Some(ticket) = &asking.ticket {
+        if let Some(sent) = sent {
+            self.waiting.expect(sent.id.clone(), sent.ticket.as_ref());
+            if let Some(ticket) = &sent.ticket {
                 ticket.again();
             }
         }
@@ -222,17 +222,17 @@ impl Poster {
             Ok(response) => response,
             Err(error) => {
                 let why = format!("cannot be reached: {}", ptc_web::why(error));
-                return Err(self.fail(asking, Reason::UpstreamUnavailable, why, None));
+                return Err(self.fail(sent, Reason::UpstreamUnavailable, why, None));
             }
         };
         let status = response.status();
-        if let Some(ticket) = asking.and_then(|asking| asking.ticket.as_ref()) {
+        if let Some(ticket) = sent.and_then(|sent| sent.ticket.as_ref()) {
             ticket.status(status.as_u16());
         }
         if !status.is_success() {
-            return self.refused(response, asking, session.is_some()).await;
+            return self.refused(response, sent, session.is_some()).await;
         }
-        let Some(asking) = asking else {
+        let Some(sent) = sent else {
             // Messages other than requests get no reply.
             return Ok(StreamableHttpPostResponse::Accepted);
         };
@@ -243,16 +243,16 @@ impl Poster {
                 Ok(StreamableHttpPostResponse::Accepted)
             }
             EVENTS => {
-                let owner = Owner::Request { id: asking.id.clone(), ticket: asking.ticket.clone() };
+                let owner = Owner::Request { id: sent.id.clone(), ticket: sent.ticket.clone() };
                 Ok(StreamableHttpPostResponse::Sse(
                     events(response, self.max, owner, self.waiting.clone(), self.inflow.clone()),
                     session,
                 ))
             }
-            JSON => self.answered(response, asking, session).await,
+            JSON => self.answered(response, sent, session).await,
             other => {
                 let why = format!("answered with content of type '{}', which is not MCP", cut(other));
-                Err(self.fail(Some(asking), Reason::UpstreamError, why, Some(status)))
+                Err(self.fail(Some(sent), Reason::UpstreamError, why, Some(status)))
             }
         }
     }
@@ -261,23 +261,23 @@ impl Poster {
     async fn answered(
         &self,
         response: Response,
-        asking: &Asking,
+        sent: &SentRequest,
         session: Option<String>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let status = Some(response.status());
-        let max = asking.ticket.as_ref().map_or(self.max, |ticket| ticket.max_bytes);
-        let body = match whole(response, max, asking.ticket.clone()).await {
+        let max = sent.ticket.as_ref().map_or(self.max, |ticket| ticket.max_bytes);
+        let body = match whole(response, max, sent.ticket.clone()).await {
             Ok(body) => body,
             Err(BodyError::TooLarge) => {
-                if let Some(ticket) = &asking.ticket {
+                if let Some(ticket) = &sent.ticket {
                     ticket.too_large();
                 }
                 let why = format!("answered with more than {max} bytes (max_response_bytes)");
-                return Err(self.fail(Some(asking), Reason::ResponseTooLarge, why, status));
+                return Err(self.fail(Some(sent), Reason::ResponseTooLarge, why, status));
             }
             Err(BodyError::Connection(why)) => {
                 let why = format!("the connection was lost: {why}");
-                return Err(self.fail(Some(asking), Reason::UpstreamUnavailable, why, status));
+                return Err(self.fail(Some(sent), Reason::UpstreamUnavailable, why, status));
             }
         };
         let sorter = Sorter { waiting: &self.waiting, inflow: &self.inflow, wire_bytes: 0, only: None };
@@ -285,7 +285,7 @@ impl Poster {
             Ok(sorted) => sorted,
             Err(error) => {
                 let why = format!("the answer is not valid JSON: {error}");
-                return Err(self.fail(Some(asking), Reason::UpstreamError, why, status));
+                return Err(self.fail(Some(sent), Reason::UpstreamError, why, status));
             }
         };
         let answer = sorted.messages.into_iter().find(|message| {
@@ -295,11 +295,11 @@ impl Poster {
             Some(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
             None => {
                 let why = "the answer does not belong to the request".to_string();
-                let failure = self.fail(Some(asking), Reason::UpstreamError, why, status);
-                match self.waiting.take(&asking.id) {
+                let failure = self.fail(Some(sent), Reason::UpstreamError, why, status);
+                match self.waiting.take(&sent.id) {
                     // Where the SDK has no way to fail, it needs a reply to continue.
-                    Some(_) if asking.ticket.is_some() => {
-                        Ok(StreamableHttpPostResponse::Json(failed(asking.id.clone(), "no answer"), session))
+                    Some(_) if sent.ticket.is_some() => {
+                        Ok(StreamableHttpPostResponse::Json(failed(sent.id.clone(), "no answer"), session))
                     }
                     _ => Err(failure),
                 }
@@ -311,7 +311,7 @@ impl Poster {
     async fn refused(
         &self,
         response: Response,
-        asking: Option<&Asking>,
+        sent: Option<&SentRequest>,
         in_session: bool,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let status = response.status();
@@ -326,7 +326,7 @@ impl Poster {
         };
         if in_session && (status == StatusCode::NOT_FOUND || unknown_session(status, error.as_ref())) {
             let why = format!("no longer knows the session ({said})");
-            self.fail(asking, Reason::UpstreamError, why, Some(status));
+            self.fail(sent, Reason::UpstreamError, why, Some(status));
             return Err(StreamableHttpError::SessionExpired);
         }
         let (reason, why) = match status.as_u16() {
@@ -341,12 +341,12 @@ impl Poster {
             500.. => (Reason::UpstreamUnavailable, format!("cannot answer ({said})")),
             300..=399 => (Reason::UpstreamError, format!("sent a redirect, which is not followed ({said})")),
             403 => (Reason::UpstreamError, format!("denied access ({said})")),
-            _ => match asking {
-                Some(asking) if asking.discovers => return Ok(asking.unknown(error)),
+            _ => match sent {
+                Some(sent) if sent.discovers => return Ok(sent.unknown(error)),
                 _ => (Reason::UpstreamError, format!("refused the request ({said})")),
             },
         };
-        Err(self.fail(asking, reason, why, Some(status)))
+        Err(self.fail(sent, reason, why, Some(status)))
     }
 }
 
@@ -373,12 +373,12 @@ impl StreamableHttpClient for Poster {
         _: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let asking = Asking::of(&message);
-        let posting = self.post(&uri, &message, asking.as_ref(), session_id.as_deref(), custom_headers);
-        match &asking {
-            Some(asking) if asking.discovers => match tokio::time::timeout(self.probe, posting).await {
+        let sent = SentRequest::of(&message);
+        let posting = self.post(&uri, &message, sent.as_ref(), session_id.as_deref(), custom_headers);
+        match &sent {
+            Some(sent) if sent.discovers => match tokio::time::timeout(self.probe, posting).await {
                 Ok(answer) => answer,
-                Err(_) => Ok(asking.unknown(None)),
+                Err(_) => Ok(sent.unknown(None)),
             },
             _ => posting.await,
         }

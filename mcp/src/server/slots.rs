@@ -16,7 +16,7 @@ use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 /// All slots of a server. Cheap to clone.
 #[derive(Clone)]
-pub struct Places(Arc<Room>);
+pub struct Slots(Arc<Room>);
 
 struct Room {
     count: usize,
@@ -35,54 +35,54 @@ struct Line {
 /// Queue of one owner.
 #[derive(Default)]
 struct OwnLine {
-    begun: VecDeque<Sender<Place>>,
-    new: VecDeque<Sender<Place>>,
+    begun: VecDeque<Sender<Slot>>,
+    new: VecDeque<Sender<Slot>>,
 }
 
 /// A slot for running a program. When dropped, it goes to the next program in the queue.
-pub struct Place(Option<(Places, Owner)>);
+pub struct Slot(Option<(Slots, Owner)>);
 
 /// Error: the queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Full;
 
-impl Places {
+impl Slots {
     /// Creates `count` slots, with a queue of at most `most_waiting`.
-    pub fn new(count: usize, most_waiting: usize) -> Places {
-        Places(Arc::new(Room { count, most_waiting, line: Mutex::default() }))
+    pub fn new(count: usize, most_waiting: usize) -> Slots {
+        Slots(Arc::new(Room { count, most_waiting, line: Mutex::default() }))
     }
 
     /// Returns a slot when it is the owner's turn, unless others need the room in the queue first. Dropping the
     /// future leaves the queue.
-    pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Result<Place, Full>> + use<>, Full> {
+    pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Result<Slot, Full>> + use<>, Full> {
         let mut line = self.line();
         line.leave();
-        let must_wait = !line.has_place_for(owner, self.0.count);
+        let must_wait = !line.has_slot_for(owner, self.0.count);
         if must_wait && line.unbegun() >= self.0.most_waiting && !line.make_room_for(owner) {
             return Err(Full);
         }
         let wait = self.join(line, owner, |own| &mut own.new);
-        Ok(wait.map(|place| place.map_err(|_| Full)))
+        Ok(wait.map(|slot| slot.map_err(|_| Full)))
     }
 
-    /// Returns a slot for a program that has started; unlike in [`Places::next`], it is never refused.
-    pub fn next_of_begun(&self, owner: &Owner) -> impl Future<Output = Place> + use<> {
+    /// Returns a slot for a program that has started; unlike in [`Slots::next`], it is never refused.
+    pub fn next_of_begun(&self, owner: &Owner) -> impl Future<Output = Slot> + use<> {
         // The sender is dropped only with all slots, and then nobody waits.
-        self.join(self.line(), owner, |own| &mut own.begun).map(|place| place.unwrap_or(Place(None)))
+        self.join(self.line(), owner, |own| &mut own.begun).map(|slot| slot.unwrap_or(Slot(None)))
     }
 
     fn join(
         &self,
         mut line: MutexGuard<'_, Line>,
         owner: &Owner,
-        part: fn(&mut OwnLine) -> &mut VecDeque<Sender<Place>>,
-    ) -> Receiver<Place> {
-        let (give, wait): (Sender<Place>, Receiver<Place>) = channel();
-        if line.has_place_for(owner, self.0.count) {
+        part: fn(&mut OwnLine) -> &mut VecDeque<Sender<Slot>>,
+    ) -> Receiver<Slot> {
+        let (give, wait): (Sender<Slot>, Receiver<Slot>) = channel();
+        if line.has_slot_for(owner, self.0.count) {
             line.take(owner);
             drop(line);
             // The receiver cannot be gone: `wait` is still here.
-            let _ = give.send(Place(Some((self.clone(), owner.clone()))));
+            let _ = give.send(Slot(Some((self.clone(), owner.clone()))));
         } else {
             part(line.of(owner)).push_back(give);
         }
@@ -121,7 +121,7 @@ impl Line {
 
     /// Returns whether there is a slot for this owner: `count` slots for all, and as many again for owners who
     /// have none.
-    fn has_place_for(&self, owner: &Owner, count: usize) -> bool {
+    fn has_slot_for(&self, owner: &Owner, count: usize) -> bool {
         let taken = self.taken();
         taken < count || (taken < 2 * count && self.taken.iter().all(|(known, _)| known != owner))
     }
@@ -176,8 +176,8 @@ impl Line {
     }
 
     /// Takes the next program out of the queue for which there is a slot.
-    fn pop(&mut self, count: usize) -> Option<(Owner, Sender<Place>)> {
-        let at = self.owners.iter().position(|(owner, _)| self.has_place_for(owner, count))?;
+    fn pop(&mut self, count: usize) -> Option<(Owner, Sender<Slot>)> {
+        let at = self.owners.iter().position(|(owner, _)| self.has_slot_for(owner, count))?;
         let (owner, mut own) = self.owners.remove(at)?;
         let next = own.begun.pop_front().or_else(|| own.new.pop_front());
         if !own.is_empty() {
@@ -193,20 +193,20 @@ impl OwnLine {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let Some((places, owner)) = self.0.take() else { return };
-        let mut line = places.line();
+        let Some((slots, owner)) = self.0.take() else { return };
+        let mut line = slots.line();
         line.give_back(&owner);
-        while let Some((owner, give)) = line.pop(places.0.count) {
+        while let Some((owner, give)) = line.pop(slots.0.count) {
             line.take(&owner);
             drop(line);
-            let sent = give.send(Place(Some((places.clone(), owner))));
-            line = places.line();
+            let sent = give.send(Slot(Some((slots.clone(), owner))));
+            line = slots.line();
             // The next in the queue may have left. Then the slot comes back, and must not be passed on by a
             // recursive call: a long queue of programs that left would recurse deeply.
-            if let Err(mut place) = sent
-                && let Some((_, owner)) = place.0.take()
+            if let Err(mut slot) = sent
+                && let Some((_, owner)) = slot.0.take()
             {
                 line.give_back(&owner);
             }
@@ -224,11 +224,11 @@ mod tests {
     }
 
     /// Returns one slot taken by one owner, and the additional slot taken by another.
-    fn crowded(most_waiting: usize) -> (Places, Place, Place) {
-        let places = Places::new(1, most_waiting);
+    fn crowded(most_waiting: usize) -> (Slots, Slot, Slot) {
+        let slots = Slots::new(1, most_waiting);
         let [first, second] =
-            ["a", "z"].map(|name| now(pin!(places.next(&owner(name)).unwrap())).unwrap().unwrap());
-        (places, first, second)
+            ["a", "z"].map(|name| now(pin!(slots.next(&owner(name)).unwrap())).unwrap().unwrap());
+        (slots, first, second)
     }
 
     /// Returns the slot, if it is available by now.
@@ -238,75 +238,75 @@ mod tests {
 
     #[test]
     fn owners_take_turns() {
-        let (places, first, second) = crowded(10);
+        let (slots, first, second) = crowded(10);
         let mut waiting: Vec<_> = ["a", "a", "a", "b", "c", "b"]
-            .map(|name| (name, Box::pin(places.next(&owner(name)).unwrap())))
+            .map(|name| (name, Box::pin(slots.next(&owner(name)).unwrap())))
             .into();
         let mut order = String::new();
         let mut taken = Some(Ok(first));
         while !waiting.is_empty() {
             drop(taken.take());
-            let (at, place) = waiting
+            let (at, slot) = waiting
                 .iter_mut()
                 .enumerate()
                 .find_map(|(at, (_, waiting))| Some((at, now(waiting.as_mut())?)))
                 .unwrap();
             order.push_str(waiting.remove(at).0);
-            taken = Some(place);
+            taken = Some(slot);
         }
         assert_eq!(order, "abcaba");
-        assert_eq!(places.line().taken(), 2);
+        assert_eq!(slots.line().taken(), 2);
         drop((taken, second));
-        assert_eq!(places.line().taken(), 0);
+        assert_eq!(slots.line().taken(), 0);
     }
 
     #[test]
     fn an_owner_who_has_no_place_does_not_wait_for_one_who_has_all() {
-        let places = Places::new(2, 10);
-        let place = |name| now(pin!(places.next(&owner(name)).unwrap())).map(Result::unwrap);
-        let slow = [place("slow").unwrap(), place("slow").unwrap()];
-        assert!(place("slow").is_none());
-        let other = place("b").unwrap();
-        assert!(place("b").is_none(), "one is enough not to wait");
-        let third = place("c").unwrap();
-        assert!(place("d").is_none(), "there are as many again, and no more");
+        let slots = Slots::new(2, 10);
+        let slot = |name| now(pin!(slots.next(&owner(name)).unwrap())).map(Result::unwrap);
+        let slow = [slot("slow").unwrap(), slot("slow").unwrap()];
+        assert!(slot("slow").is_none());
+        let other = slot("b").unwrap();
+        assert!(slot("b").is_none(), "one is enough not to wait");
+        let third = slot("c").unwrap();
+        assert!(slot("d").is_none(), "there are as many again, and no more");
         // A slot that no other owner needs goes to an owner who has one and waits for more.
-        let mut again = pin!(places.next(&owner("b")).unwrap());
+        let mut again = pin!(slots.next(&owner("b")).unwrap());
         drop((third, other));
         assert!(now(again.as_mut()).is_some());
         drop(slow);
-        assert!(places.line().owners.is_empty());
+        assert!(slots.line().owners.is_empty());
     }
 
     #[test]
     fn the_line_is_bounded_and_those_who_left_do_not_count() {
-        let (places, first, _second) = crowded(2);
-        let left = places.next(&owner("b")).unwrap();
-        let mut stays = pin!(places.next(&owner("b")).unwrap());
-        assert!(places.is_full());
-        assert!(places.next(&owner("b")).is_err());
+        let (slots, first, _second) = crowded(2);
+        let left = slots.next(&owner("b")).unwrap();
+        let mut stays = pin!(slots.next(&owner("b")).unwrap());
+        assert!(slots.is_full());
+        assert!(slots.next(&owner("b")).is_err());
         drop(left);
-        assert!(!places.is_full());
-        let mut last = pin!(places.next(&owner("c")).unwrap());
+        assert!(!slots.is_full());
+        let mut last = pin!(slots.next(&owner("c")).unwrap());
         // A program that has started is never refused.
-        let mut begun = pin!(places.next_of_begun(&owner("d")));
+        let mut begun = pin!(slots.next_of_begun(&owner("d")));
         drop(first);
         drop(now(stays.as_mut()).unwrap());
         drop(now(last.as_mut()).unwrap());
         drop(now(begun.as_mut()).unwrap());
-        assert!(!places.is_full());
-        assert_eq!(places.line().taken(), 1);
+        assert!(!slots.is_full());
+        assert_eq!(slots.line().taken(), 1);
     }
 
     #[test]
     fn who_fills_the_line_makes_room_for_others() {
-        let (places, first, _second) = crowded(4);
-        let mut greedy: Vec<_> = (0..4).map(|_| Box::pin(places.next(&owner("a")).unwrap())).collect();
-        assert!(places.next(&owner("a")).is_err(), "it has the most itself");
-        let mut other = pin!(places.next(&owner("b")).unwrap());
-        let second = places.next(&owner("b")).unwrap();
+        let (slots, first, _second) = crowded(4);
+        let mut greedy: Vec<_> = (0..4).map(|_| Box::pin(slots.next(&owner("a")).unwrap())).collect();
+        assert!(slots.next(&owner("a")).is_err(), "it has the most itself");
+        let mut other = pin!(slots.next(&owner("b")).unwrap());
+        let second = slots.next(&owner("b")).unwrap();
         // Both owners have two now, and neither must give way.
-        assert!(places.next(&owner("b")).is_err());
+        assert!(slots.next(&owner("b")).is_err());
         let answers: Vec<_> = greedy.iter_mut().map(|waiting| now(waiting.as_mut())).collect();
         assert!(
             matches!(answers[..], [None, None, Some(Err(Full)), Some(Err(Full))]),
@@ -320,32 +320,32 @@ mod tests {
 
     #[test]
     fn those_who_have_begun_go_first_among_their_own() {
-        let (places, first, _second) = crowded(10);
-        assert!(!places.is_awaited(&owner("a")));
-        let mut new = pin!(places.next(&owner("a")).unwrap());
+        let (slots, first, _second) = crowded(10);
+        assert!(!slots.is_awaited(&owner("a")));
+        let mut new = pin!(slots.next(&owner("a")).unwrap());
         // The waiting program of this owner would not be next.
-        assert!(!places.is_awaited(&owner("a")));
-        let mut begun = pin!(places.next_of_begun(&owner("a")));
-        assert!(places.is_awaited(&owner("a")));
-        let mut other = pin!(places.next(&owner("b")).unwrap());
+        assert!(!slots.is_awaited(&owner("a")));
+        let mut begun = pin!(slots.next_of_begun(&owner("a")));
+        assert!(slots.is_awaited(&owner("a")));
+        let mut other = pin!(slots.next(&owner("b")).unwrap());
         drop(first);
-        let place = now(begun.as_mut()).unwrap();
-        assert!(places.is_awaited(&owner("a")) && places.is_awaited(&owner("b")));
-        drop(place);
+        let slot = now(begun.as_mut()).unwrap();
+        assert!(slots.is_awaited(&owner("a")) && slots.is_awaited(&owner("b")));
+        drop(slot);
         drop(now(other.as_mut()).unwrap());
         drop(now(new.as_mut()).unwrap());
-        assert!(!places.is_awaited(&owner("c")));
+        assert!(!slots.is_awaited(&owner("c")));
     }
 
     #[test]
     fn a_place_passes_by_those_who_left() {
-        let (places, first, _second) = crowded(100_000);
+        let (slots, first, _second) = crowded(100_000);
         for _ in 0..50 {
-            drop(places.next(&owner("a")).unwrap());
+            drop(slots.next(&owner("a")).unwrap());
         }
-        let gone: Vec<_> = (0..1_000).map(|_| places.next_of_begun(&owner("b"))).collect();
+        let gone: Vec<_> = (0..1_000).map(|_| slots.next_of_begun(&owner("b"))).collect();
         drop(gone);
         drop(first);
-        assert_eq!(places.line().taken(), 1);
+        assert_eq!(slots.line().taken(), 1);
     }
 }

@@ -7,22 +7,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Slots for concurrent calls of a server (`max_concurrency`). Callers wait in a fair queue.
 #[derive(Clone, Debug)]
-pub struct Seats {
-    places: Arc<Semaphore>,
+pub struct Slots {
+    semaphore: Arc<Semaphore>,
     count: usize,
 }
 
 /// One slot, freed when dropped.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Slot {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Seats {
+impl Slots {
     /// Creates this many slots, at least one.
-    pub fn new(max_concurrency: usize) -> Seats {
+    pub fn new(max_concurrency: usize) -> Slots {
         let count = max_concurrency.clamp(1, Semaphore::MAX_PERMITS);
-        Seats { places: Arc::new(Semaphore::new(count)), count }
+        Slots { semaphore: Arc::new(Semaphore::new(count)), count }
     }
 
     /// Waits for a slot, within `timeout` and until `deadline`. A call that gets none was not sent.
@@ -31,12 +31,12 @@ impl Seats {
         server: &str,
         timeout: Duration,
         deadline: Instant,
-    ) -> Result<Seat, Fault> {
+    ) -> Result<Slot, Fault> {
         let began = Instant::now();
         let until = deadline.min(began + timeout);
         // The semaphore is never closed, so there is a permit whenever the wait ends.
-        match tokio::time::timeout_at(until.into(), self.places.clone().acquire_owned()).await {
-            Ok(permit) => Ok(Seat { _permit: permit.ok() }),
+        match tokio::time::timeout_at(until.into(), self.semaphore.clone().acquire_owned()).await {
+            Ok(permit) => Ok(Slot { _permit: permit.ok() }),
             Err(_) => {
                 let waited = until.saturating_duration_since(began).as_millis();
                 let why = format!(
