@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_who_has_no_place_does_not_wait_for_one_who_has_all() {
+    fn an_owner_who_has_no_slot_does_not_wait_for_one_who_has_all() {
         let slots = Slots::new(2, 10);
         let slot = |name| now(pin!(slots.next(&owner(name)).unwrap())).map(Result::unwrap);
         let slow = [slot("slow").unwrap(), slot("slow").unwrap()];
