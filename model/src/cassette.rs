@@ -283,7 +283,7 @@ mod tests {
         let record = || Recorder::create(Scripted::new(["1"]), &path).map(drop);
         std::fs::write(&path, "ssh-ed25519 AAAA\n").unwrap();
         let error = record().unwrap_err().to_string();
-        assert!(error.contains("there is a file already that is no cassette"), "{error}");
+        assert!(error.contains("the file exists already and is not a cassette"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ssh-ed25519 AAAA\n");
         for written in ["", "{\"cassette\":1}\n{}\n"] {
             std::fs::write(&path, written).unwrap();

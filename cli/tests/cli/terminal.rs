@@ -380,7 +380,7 @@ fn waiting_at_a_terminal_is_explained() {
     terminal.see("42");
     assert_eq!(terminal.ends(), 0);
     let mut terminal = Terminal::ptc(&["eval", "data/x", "--data", "x=@-"], &[]);
-    terminal.see("reading data/x from the terminal");
+    terminal.see("reading data/x from the terminal; end with Ctrl-D");
     terminal.press("[7]\r\x04");
     terminal.see("[7]\n[7]");
     assert_eq!(terminal.ends(), 0);

@@ -254,7 +254,7 @@ mod tests {
                 bytes[bit / 8] ^= 1 << (bit % 8);
                 if let Err(told) = read(&bytes) {
                     damaged += 1;
-                    let is_named = told.starts_with("opening: it is no sound Parquet file: ")
+                    let is_named = told.starts_with("opening: it is not a valid Parquet file: ")
                         || told.starts_with("trades.parquet: row group ");
                     assert!(is_named, "bit {bit}: {told}");
                 }
@@ -281,7 +281,9 @@ mod tests {
 
     #[test]
     fn what_is_no_parquet_file_says_so() {
-        assert!(read(b"PAR1").expect_err("too short").starts_with("opening: it is no sound Parquet file: "));
+        assert!(
+            read(b"PAR1").expect_err("too short").starts_with("opening: it is not a valid Parquet file: ")
+        );
         assert!(read(b"PAR1\0\0\0\0\xff\xff\xff\x7fPAR1").is_err());
     }
 }

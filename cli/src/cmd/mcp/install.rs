@@ -195,9 +195,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_alone() {
-        assert!(entry().merged(McpClient::Vscode, "{ // comment\n}").unwrap_err().contains("no plain JSON"));
         assert!(
-            entry().merged(McpClient::Cursor, r#"{"mcpServers": []}"#).unwrap_err().contains("no object")
+            entry()
+                .merged(McpClient::Vscode, "{ // comment\n}")
+                .unwrap_err()
+                .contains("not a plain JSON object")
+        );
+        assert!(
+            entry()
+                .merged(McpClient::Cursor, r#"{"mcpServers": []}"#)
+                .unwrap_err()
+                .contains("is not an object")
         );
         assert!(entry().merged(McpClient::Codex, "[[").unwrap_err().contains("no TOML"));
     }

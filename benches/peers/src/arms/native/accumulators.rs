@@ -2,6 +2,7 @@
 
 mod grids;
 mod numbers;
+mod random;
 mod records;
 mod tables;
 
@@ -13,27 +14,9 @@ use records::{json_rewrite, lru_cache, tokenizer};
 use std::hint::black_box;
 use tables::{edit_distance, matrix_product, union_find};
 
-/// Modulus of counts that would grow without bound.
-const MODULUS: i64 = 1_000_000_007;
-
 /// Measures all programs.
 pub fn run(b: &Bench) {
     for (name, program) in programs!(functions) {
         b.time(name, || black_box(program)());
     }
-}
-
-/// Returns the next number of the generator that all languages use.
-fn next_random(x: i64) -> i64 {
-    (x * 1366 + 150_889) % 714_025
-}
-
-/// Returns the numbers of the generator; the seed is the first.
-fn randoms(seed: i64) -> impl Iterator<Item = i64> {
-    std::iter::successors(Some(seed), |x| Some(next_random(*x)))
-}
-
-/// Returns a checksum that depends on the order of the numbers.
-fn checksum(numbers: impl IntoIterator<Item = i64>) -> i64 {
-    numbers.into_iter().fold(0, |check, x| (check * 31 + x) % 1_000_003)
 }

@@ -1,6 +1,6 @@
 //! Programs on a grid or board.
 
-use super::{MODULUS, randoms};
+use super::random::{MODULUS, randoms};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 

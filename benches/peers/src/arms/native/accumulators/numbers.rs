@@ -1,6 +1,6 @@
 //! Programs that fill one vector of numbers.
 
-use super::{MODULUS, checksum, randoms};
+use super::random::{MODULUS, checksum, randoms};
 use serde_json::{Value, json};
 
 pub fn sieve() -> Value {

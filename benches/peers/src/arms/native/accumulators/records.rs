@@ -1,6 +1,6 @@
 //! Programs over records: maps in maps and vectors.
 
-use super::{checksum, next_random, randoms};
+use super::random::{checksum, next_random, randoms};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 

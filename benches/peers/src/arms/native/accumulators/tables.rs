@@ -1,6 +1,6 @@
 //! Programs over several vectors, or rows of them.
 
-use super::{checksum, randoms};
+use super::random::{checksum, randoms};
 use serde_json::{Value, json};
 
 pub fn edit_distance() -> Value {
