@@ -99,7 +99,9 @@ pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usi
 /// Tells somebody at a terminal what is awaited there; without it, they would wait too. `what` is such as `a program`.
 pub fn waiting_for(what: &str) {
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        let _ = writeln!(io::stderr(), "reading {what} from the terminal; end with {END_KEYS}");
+        // In one piece: what is typed meanwhile is echoed behind the line, not in it.
+        let line = format!("reading {what} from the terminal; end with {END_KEYS}\n");
+        let _ = io::stderr().write_all(line.as_bytes());
     }
 }
 

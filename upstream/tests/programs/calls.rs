@@ -272,7 +272,10 @@ fn budgets_are_exact_under_pmap() {
     assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 20);
     assert_eq!(run.metrics().unwrap()["upstream_call_count"], 60);
     let message = world.value("(:message (last (map #(tool/call 'store/get {:id %}) (range 11))))");
-    assert!(message.contains("10 calls") && message.contains("max_upstream_calls_per_program"), "{message}");
+    assert!(
+        message.contains("10 upstream calls") && message.contains("max_upstream_calls_per_program"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -207,6 +207,6 @@ mod tests {
                 .unwrap_err()
                 .contains("is not an object")
         );
-        assert!(entry().merged(McpClient::Codex, "[[").unwrap_err().contains("no TOML"));
+        assert!(entry().merged(McpClient::Codex, "[[").unwrap_err().contains("not valid TOML"));
     }
 }
