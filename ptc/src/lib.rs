@@ -35,8 +35,8 @@ pub use program::Program;
 #[cfg(feature = "macros")]
 pub use ptc_macros::tool;
 pub use ptc_runtime::{
-    Batch, Cancel, Diagnostic, Ending, Evaluator, Failure, Grants, Input, Limits, Outcome, PendingCall,
-    Prelude, Run, Session, Shape, Step, Summary, ToolError, ToolShape, Tools,
+    Batch, Cancel, Diagnostic, Ending, Evaluator, Failure, Function, Grants, Input, Limits, Outcome,
+    PendingCall, Prelude, Run, Session, Shape, Step, Summary, ToolError, ToolShape, Tools,
 };
 #[cfg(feature = "macros")]
 pub use tool::ToolDefinition;

@@ -1,7 +1,7 @@
 //! A compiled program.
 
 use crate::Engine;
-use ptc_runtime::{Batch, Cancel, Diagnostic, Evaluator, Failure, Limits, Run};
+use ptc_runtime::{Batch, Cancel, Diagnostic, Evaluator, Failure, Function, Limits, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -55,6 +55,18 @@ impl Program {
     /// are for hosts that answer its calls by hand, and [`Run::snapshot`] for those that answer later.
     pub fn start(&self, input: &(impl Serialize + ?Sized)) -> Result<Run, Failure> {
         self.evaluator().start(input)
+    }
+
+    /// Runs the program once and returns one of the functions that it defines, to be called from Rust.
+    ///
+    /// ```
+    /// let program = ptc::Engine::new()?.compile("(defn area [width height] (* width height))")?;
+    /// let mut area = program.function("area")?;
+    /// assert_eq!(area.call::<i64>(&(3, 4))?, 12);
+    /// # Ok::<(), ptc::Failure>(())
+    /// ```
+    pub fn function(&self, name: &str) -> Result<Function, Failure> {
+        self.engine.runtime().function(&self.program, self.engine.granted(), name)
     }
 
     /// Makes an evaluator that calls the program for one record after the other, several times as fast as single calls.

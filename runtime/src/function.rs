@@ -19,10 +19,10 @@ const ARGUMENTS: &str = "arguments";
 /// each.
 ///
 /// ```
-/// use ptc_runtime::Runtime;
+/// use ptc_runtime::{Grants, Runtime};
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let program = runtime.compile("(def rate 1.25) (defn price [net {:keys [discount]}] (- (* rate net) discount))")?;
-/// let mut price = runtime.function(&program, "price")?;
+/// let mut price = runtime.function(&program, &Grants::new(), "price")?;
 /// let options = std::collections::HashMap::from([("discount", 5)]);
 /// assert_eq!(price.call::<f64>(&(100, &options))?, 120.0);
 /// assert_eq!(price.call::<f64>(&(100,)).unwrap_err().reason(), "arity_error");
@@ -33,10 +33,10 @@ pub struct Function {
 }
 
 impl Runtime {
-    /// Runs a program, and returns one of the functions it defines.
-    pub fn function(&self, program: &Program, name: &str) -> Result<Function, Failure> {
-        let mut session = self.session();
-        session.commit(&self.start(program)?.finish()?);
+    /// Runs a program with these grants, and returns one of the functions it defines. Calls have the same grants.
+    pub fn function(&self, program: &Program, grants: &Grants, name: &str) -> Result<Function, Failure> {
+        let mut session = self.session().with_grants(grants.clone());
+        session.commit(&self.start_with(program, grants)?.finish()?);
         session.function(name)
     }
 }
@@ -87,9 +87,10 @@ impl Function {
     /// Calls the function with frozen values, which are not copied.
     ///
     /// ```
-    /// use ptc_runtime::{Runtime, bridge};
+    /// use ptc_runtime::{Grants, Runtime, bridge};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// let mut total = runtime.function(&runtime.compile("(defn total [rows] (reduce + rows))")?, "total")?;
+    /// let program = runtime.compile("(defn total [rows] (reduce + rows))")?;
+    /// let mut total = runtime.function(&program, &Grants::new(), "total")?;
     /// let rows = bridge::freeze(&[1, 2, 3])?;
     /// assert_eq!(total.call_frozen(&[&rows])?.get::<i64>()?, 6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
