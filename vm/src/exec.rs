@@ -323,6 +323,15 @@ impl Vm {
                     key @ Value::Keyword(_) if $n == 1 => {
                         r!($base) = paid!(lookup::get(heap, r!($base + 1), key));
                     }
+                    Value::Vector(_) | Value::OwnVector(_)
+                        if $n == 1 && matches!(r!($base + 1), Value::Int(_)) =>
+                    {
+                        r!($base) = ok!(lookup::nth(heap, &r!($base), &r!($base + 1)));
+                    }
+                    coll @ (Value::Map(_) | Value::OwnMap(_)) if $n == 1 => {
+                        let key = shared!($base + 1);
+                        r!($base) = paid!(lookup::get(heap, coll, key));
+                    }
                     _ => general_call!(r!($base), $base, $n, false),
                 }
             };
