@@ -5,7 +5,7 @@
 
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::hash::{RefMap, RefSet, is_collection, is_opaque};
+use crate::value::hash::{RefMap, RefSet, SHORT_KEY, is_collection, is_opaque};
 use crate::value::{Ref, Value};
 use crate::work::Work;
 
@@ -48,8 +48,24 @@ impl Heap {
 
     #[inline(never)]
     fn exact_deep(&self, a: Value, b: Value) -> bool {
+        if let Some(equal) = self.exact_short(a, b) {
+            return equal;
+        }
         // Bounded by remembering pairs; without a limit it never fails.
         Comparison::new(self, &mut Work::unlimited()).run(a, b, false).unwrap_or(false)
+    }
+
+    /// Compares two short vectors of equal length that contain no collections; None for any other keys.
+    #[inline]
+    fn exact_short(&self, a: Value, b: Value) -> Option<bool> {
+        let (Value::Vector(a), Value::Vector(b)) = (a, b) else { return None };
+        let xs = self.flat_items(a).filter(|xs| xs.len() <= SHORT_KEY)?;
+        for (x, y) in xs.iter().zip(self.flat_items(b)?) {
+            if !self.equal_leaf(self.import(a.space(), *x), self.import(b.space(), *y), false)? {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// Charges for comparing texts and large integers, by their sizes: an early difference or a shared object makes

@@ -52,6 +52,9 @@ const UNREMEMBERED: u64 = 256;
 /// Steps for remembering the hash of a collection, in parts.
 const REMEMBERING: u64 = 2;
 
+/// Maximum length of a vector that is hashed or compared as a key without a walk: most vectors that are keys are pairs.
+pub(crate) const SHORT_KEY: usize = 8;
+
 /// Maximum length of a vector, so that no vector equals a longer range.
 const LONGEST_VECTOR: usize = u32::MAX as usize;
 
@@ -102,6 +105,9 @@ impl Heap {
         if let Value::Veiled(_) = v {
             return self.key_hash(self.unveil(v), among);
         }
+        if let Some(hash) = self.short_hash(v) {
+            return hash;
+        }
         let mut work = self.hashing_work();
         // Shared parts are hashed once, so a key costs as much as its memory, not as its unfolded size.
         let mut known = RefMap::default();
@@ -126,6 +132,37 @@ impl Heap {
                 0
             }
         }
+    }
+
+    /// Computes what [`Walk`] computes for a short vector of scalars, at the same price; None for any other key.
+    #[inline]
+    fn short_hash(&self, v: Value) -> Option<u32> {
+        let Value::Vector(r) = v else { return None };
+        let items = self.flat_items(r).filter(|items| items.len() <= SHORT_KEY)?;
+        if self.hashing_work().limit < items.len() as u64 {
+            return None;
+        }
+        let mut state = 0;
+        for item in items {
+            let item = self.import(r.space(), *item);
+            let part = match item {
+                Value::Int(_)
+                | Value::Nil
+                | Value::True
+                | Value::False
+                | Value::Day(_)
+                | Value::Instant(_) => self.scalar(item),
+                Value::Float(x) if !x.get().is_nan() => self.scalar(item),
+                Value::Str(text) | Value::Keyword(text) if self.text_bytes(text).len() <= LONG_TEXT => {
+                    self.scalar(item)
+                }
+                _ => return None,
+            };
+            state = self.secret.pair(part, state);
+        }
+        self.owe(items.len());
+        self.charge(items.len() * PART_STEPS as usize);
+        Some(self.secret.number(kind::SEQ, self.secret.pair(state, items.len() as u64)) as u32)
     }
 
     /// Charges for a key compared one by one with the few keys of a small map or set, as much as for hashing it:

@@ -1,6 +1,7 @@
 use super::*;
 use ptc_bytecode::{Code, HashSecret};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::Ordering;
 
 /// Makes a heap with another secret than that of this process.
 fn heap_with(secret: HashSecret) -> Heap {
@@ -257,4 +258,40 @@ fn tables_of_any_secret_lay_data_out_the_same() {
     for other in &spaces[1..] {
         assert_eq!(other, &spaces[0]);
     }
+}
+
+/// A slice is hashed and compared by a walk, and a short vector without one.
+#[test]
+fn short_keys_are_those_that_a_walk_finds() {
+    let mut heap = Heap::unbounded();
+    let (text, keyword) = (heap.new_str("tea").unwrap(), heap.new_keyword("tea").unwrap());
+    let scalars =
+        [Value::Int(-7), text, Value::float(1.0), Value::Nil, keyword, Value::True, Value::float(-0.0)];
+    let due = |heap: &Heap| heap.charges.due.swap(0, Ordering::Relaxed);
+    for len in 0..=SHORT_KEY + 1 {
+        let items: Vec<Value> = scalars.iter().cycle().take(len).copied().collect();
+        let short = heap.new_vec(&items).unwrap();
+        let longer: Vec<Value> = [&[Value::Nil; 40], &items[..], &[Value::Nil; 40]].concat();
+        let longer = heap.new_vec(&longer).unwrap();
+        let slice = heap.vec_slice(map_ref(longer), 40, 40 + len).unwrap();
+        heap.charges.allowance.store(1_000_000, Ordering::Relaxed);
+        let (hash, price) = (heap.key_hash(short, 0), due(&heap));
+        assert_eq!((heap.key_hash(slice, 0), due(&heap)), (hash, price), "{len}");
+        assert!(heap.exact(short, slice) && heap.exact(slice, short));
+        for i in 0..len {
+            let mut other = items.clone();
+            other[i] = Value::Int(3);
+            let other = heap.new_vec(&other).unwrap();
+            assert!(!heap.exact(short, other) && heap.key_hash(other, 0) != hash, "{len} {i}");
+            due(&heap);
+        }
+        assert_eq!(heap.charges.due.load(Ordering::Relaxed), 0);
+        heap.charges.allowance.store(crate::work::FREE, Ordering::Relaxed);
+    }
+    // An item that takes a walk itself.
+    let inner = ints(&mut heap, 0..2);
+    let (a, b) = (heap.new_vec(&[inner, Value::Nil]).unwrap(), ints(&mut heap, 0..2));
+    let c = heap.new_vec(&[b, Value::Nil]).unwrap();
+    assert!(heap.exact(a, c));
+    assert_eq!(heap.key_hash(a, 0), heap.key_hash(c, 0));
 }
