@@ -88,6 +88,10 @@ fn nothing_catches_the_end_of_the_run() {
     ends("(do (defn f [n] (+ 1 (f n))) (f 1))", "stack_exceeded");
     ends("(dotimes [_ 9] (tool/ok {}))", "tool_call_limit_exceeded");
     ends("(pmap (fn [x] (fail x)) [1 2])", "pmap_error");
+    let failure = runtime
+        .eval("(pmap (fn [x] (fail {:message \"carrier is down\"})) [1])", &Grants::new())
+        .unwrap_err();
+    assert!(failure.diagnostic().message.contains("`fail` with {:message \"carrier is down\"}"), "{failure}");
     let source = "(try (return 5) (finally (println 1)))";
     let outcome = runtime.eval(source, &Grants::new()).unwrap();
     assert_eq!((outcome.print().unwrap(), outcome.prints.len()), ("5".to_string(), 0));

@@ -72,7 +72,11 @@ impl Config {
             ConfigError::file(format!("the upstreams file is not valid JSON: {problem}"))
         })?;
         let top = Fields::new("the upstreams file", "", &value)?;
-        top.only(&["credentials", "upstreams", "raw_envelope"], |_| None)?;
+        let elsewhere = |key: &str| {
+            let is_clients = matches!(key, "mcpServers" | "servers");
+            is_clients.then(|| "a client's configuration, which `ptc upstream import` converts".to_string())
+        };
+        top.only(&["credentials", "upstreams", "raw_envelope"], elsewhere)?;
         let credentials = auth::credentials(top.map("credentials")?, dir)?;
         let Some(upstreams) = top.map("upstreams")? else {
             return Err(top.error("upstreams", "is required"));

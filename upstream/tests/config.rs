@@ -67,6 +67,10 @@ fn names_and_types_are_checked() {
         json!({"upstreams": {}, "credental": {}}),
         "`credental` is not a known field here; did you mean `credentials`?",
     );
+    refused(
+        json!({"mcpServers": {}}),
+        "it is a field of a client's configuration, which `ptc upstream import` converts",
+    );
     refused(json!({"upstreams": []}), "`upstreams` must be an object, but is a list");
     for name in ["", "a/b", "-a", "a b", "é", &"x".repeat(65)] {
         refused(

@@ -329,10 +329,12 @@ impl Vm {
                 Ok(Answer { heap, value, lender })
             }
             Ok(Ending::Returned(_)) => {
-                Err(branch_fault(word, index, "called `return`, which only the whole program may"))
+                Err(branch_fault(word, index, "called `return`; only the whole program can return"))
             }
-            Ok(Ending::Failed(_)) => {
-                Err(branch_fault(word, index, "called `fail`, which only the whole program may"))
+            Ok(Ending::Failed(value)) => {
+                let what =
+                    format!("called `fail` with {}; only the whole program can fail", heap.brief(value));
+                Err(branch_fault(word, index, &what).hint("`throw` instead, or give the failure as a value"))
             }
             // The branch had the rest of the fuel; readers know the limit of the whole run.
             Err(fault) if fault.code() == Code::FuelExceeded => {

@@ -373,6 +373,10 @@ impl<'a> Resolver<'a, '_> {
         let foreign = suggest::foreign(name).or_else(|| suggest::foreign(member));
         let problem = match (namespace(space), foreign) {
             (None, Some(hint)) => problem.hint(hint),
+            (None, None) if self.scope.tools.as_ref().is_some_and(|tools| tools.contains("call")) => problem
+                .hint(format!(
+                    "a tool of a server is called with `(tool/call {{:server \"{space}\" :tool \"{member}\" :args {{…}}}})`"
+                )),
             (None, None) => {
                 let attached = self.scope.interface.iter().flat_map(|interface| interface.namespaces());
                 let known = attached.chain(NAMESPACES.iter().map(|space| space.names[0]));

@@ -268,7 +268,8 @@ fn question(request: &ApprovalRequest) -> Value {
 fn verdict(answer: &Value) -> Verdict {
     match answer.get("action").and_then(Value::as_str) {
         Some("accept") if answer["content"]["approve"] == true => Verdict::Approved,
-        Some("accept" | "decline") => denial("a person declined the call"),
+        Some("accept") => denial("the person did not tick \"Allow this call\""),
+        Some("decline") => denial("a person declined the call"),
         Some("cancel") => denial("the question was closed without an answer"),
         _ => denial("the client's answer could not be read"),
     }

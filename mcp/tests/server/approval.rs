@@ -97,6 +97,11 @@ async fn anything_but_a_clear_yes_is_a_no_and_the_program_is_told_as_a_value() {
         let told = pipe.next().await.unwrap();
         assert_eq!(text(&told), "user=> {:ok false :reason :approval_denied}", "{told}");
     }
+    pipe.eval(8, &format!("(:message {})", pay(7))).await;
+    let question = pipe.next().await.unwrap();
+    answer(&mut pipe, &question, json!({"action": "accept", "content": {"approve": false}})).await;
+    let told = pipe.next().await.unwrap();
+    assert!(text(&told).contains("the person did not tick"), "{told}");
     pipe.eval(9, &format!("(:message {})", pay(7))).await;
     let question = pipe.next().await.unwrap();
     pipe.send(&json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32601, "message": "no"}}))

@@ -7,8 +7,8 @@ use crate::client::{Client, Health};
 use crate::config::Emitter;
 use crate::fault::{Fault, Reason};
 use crate::redact::Redactor;
-use ptc_bytecode::Effects;
-use std::collections::BTreeMap;
+use ptc_bytecode::{Effects, nearest};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -147,9 +147,28 @@ impl Server {
             }
             listing.tools.insert(tool.name.clone(), Arc::new(tool));
         }
+        listing.warnings.extend(self.idle_rules(&listing.tools));
         let listing = Arc::new(listing);
         *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(listing.clone());
         Ok(listing)
+    }
+
+    /// Returns a warning for each tool that the configuration has rules for and the server does not list: a misspelt
+    /// name would leave calls unapproved that somebody wanted to see.
+    fn idle_rules(&self, tools: &BTreeMap<String, Arc<CatalogTool>>) -> Vec<String> {
+        let About { approval_tools, effect_tools, raw_tools, .. } = &self.about;
+        let named: BTreeSet<&String> =
+            approval_tools.keys().chain(effect_tools.keys()).chain(raw_tools.keys()).collect();
+        let idle = named.into_iter().filter(|name| !tools.contains_key(*name));
+        let warning = |name: &String| {
+            let near = nearest(name, tools.keys().map(String::as_str));
+            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            format!(
+                "upstream '{}' has no tool '{name}', so its settings in `tools` do nothing{hint}",
+                self.name
+            )
+        };
+        idle.map(warning).collect()
     }
 }
 

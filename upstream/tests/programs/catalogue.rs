@@ -68,6 +68,23 @@ fn of_tools_with_one_name_the_first_is_kept() {
     assert_eq!(warnings[1], "upstream 's' has a tool without a usable name");
 }
 
+/// A misspelt rule would leave calls unapproved that somebody wanted to see.
+#[test]
+fn settings_of_tools_that_are_not_there_are_told() {
+    let fake = Fake::new(vec![tool("convert_time", "", json!({}))], |_| Ok(json!({})));
+    let approval_tools = [("convert_tim".to_string(), ptc_upstream::Approval::Always)].into();
+    let client: Arc<dyn ptc_upstream::Client> = Arc::new(fake);
+    let about = ptc_upstream::About { approval_tools, ..about("") };
+    let redactor = ptc_upstream::redact::Redactor::new().into();
+    let servers = [("clock".to_string(), about, client)];
+    let upstream = ptc_upstream::Upstream::of_clients(servers, redactor, FROZEN()).unwrap();
+    assert_eq!(
+        upstream.warnings(),
+        ["upstream 'clock' has no tool 'convert_tim', so its settings in `tools` do nothing; did you mean \
+          `convert_time`?"]
+    );
+}
+
 #[test]
 fn texts_of_servers_are_made_harmless() {
     let nasty = tool(

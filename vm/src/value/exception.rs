@@ -136,7 +136,7 @@ impl Heap {
     }
 
     /// Returns the beginning of a value's text.
-    fn brief(&self, value: Value) -> String {
+    pub(crate) fn brief(&self, value: Value) -> String {
         let mut text = String::new();
         // Text that is too long is long enough.
         let _ = self.print(value, &mut text, SHOWN * 4);

@@ -115,13 +115,18 @@ impl Entry<'_> {
             text => serde_json::from_str(text)
                 .map_err(|error| format!("this is not a plain JSON object ({error})"))?,
         };
-        let mut entry = json!({"command": self.command, "args": self.args});
-        if with_type {
-            entry["type"] = json!("stdio");
-        }
         let servers = config.entry(key).or_insert_with(|| json!({}));
         let servers = servers.as_object_mut().ok_or_else(|| format!("`{key}` is not an object"))?;
-        if servers.get(self.name) == Some(&entry) {
+        let known = servers.get(self.name);
+        // What else an entry has, such as `env`, belongs to its user.
+        let mut entry = known.and_then(Value::as_object).cloned().unwrap_or_default();
+        entry.insert("command".to_string(), json!(self.command));
+        entry.insert("args".to_string(), json!(self.args));
+        if with_type {
+            entry.insert("type".to_string(), json!("stdio"));
+        }
+        let entry = Value::Object(entry);
+        if known == Some(&entry) {
             return Ok(old.to_string());
         }
         servers.insert(self.name.to_string(), entry);
@@ -135,13 +140,22 @@ impl Entry<'_> {
         parent.set_implicit(true);
         let servers = config.entry("mcp_servers").or_insert(Item::Table(parent));
         let servers = servers.as_table_mut().ok_or("`mcp_servers` is not a table")?;
-        let mut entry = Table::new();
-        entry.insert("command", value(&self.command));
-        entry.insert("args", value(self.args.iter().collect::<toml_edit::Array>()));
-        let is_there =
-            servers.get(self.name).is_some_and(|known| known.to_string().trim() == entry.to_string().trim());
-        if !is_there {
-            servers.insert(self.name, Item::Table(entry));
+        let mut own = Table::new();
+        own.insert("command", value(&self.command));
+        own.insert("args", value(self.args.iter().collect::<toml_edit::Array>()));
+        match servers.get_mut(self.name).and_then(Item::as_table_mut) {
+            // What else it has, such as `env`, belongs to its user.
+            Some(known) => {
+                for (key, new) in own {
+                    let old = known.get(&key).map(|old| old.to_string().trim().to_string());
+                    if old.as_deref() != Some(new.to_string().trim()) {
+                        known.insert(&key, new);
+                    }
+                }
+            }
+            None => {
+                servers.insert(self.name, Item::Table(own));
+            }
         }
         Ok(config.to_string())
     }
@@ -191,6 +205,18 @@ mod tests {
             "{new}"
         );
         assert_eq!(entry().merged(McpClient::Codex, &new).unwrap(), new);
+    }
+
+    #[test]
+    fn what_else_an_entry_has_is_kept() {
+        let old = r#"{"mcpServers": {"ptc": {"command": "old", "args": ["mcp"], "env": {"TOKEN": "x"}}}}"#;
+        let new: Value = serde_json::from_str(&entry().merged(McpClient::Cursor, old).unwrap()).unwrap();
+        let wanted = json!({"command": "ptc", "args": ["mcp", "--sessions"], "env": {"TOKEN": "x"}});
+        assert_eq!(new["mcpServers"]["ptc"], wanted);
+        let old = "[mcp_servers.ptc]\ncommand = \"old\"\nargs = []\n\n[mcp_servers.ptc.env]\nTOKEN = \"x\"\n";
+        let new = entry().merged(McpClient::Codex, old).unwrap();
+        assert!(new.contains("command = \"ptc\"\nargs = [\"mcp\", \"--sessions\"]"), "{new}");
+        assert!(new.contains("[mcp_servers.ptc.env]\nTOKEN = \"x\""), "{new}");
     }
 
     #[test]
