@@ -299,6 +299,10 @@ pub struct BatchArgs {
     #[arg(long)]
     pub fields: bool,
 
+    /// Writes no line for a record whose result is nil: `(when (:open data/row) data/row)` then keeps open records.
+    #[arg(long, conflicts_with_all = ["reduce", "rules"])]
+    pub skip_nil: bool,
+
     /// Writes results to this file instead of standard output.
     #[arg(short = 'o', long = "output-file", value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -56,9 +56,35 @@ impl Data {
         freeze(&bytes, limits).map_err(|mut diagnostic| {
             diagnostic.message = format!("{kind}/{}{from}: {}", self.name, diagnostic.message);
             diagnostic.span = None;
+            diagnostic.hint = diagnostic.hint.or_else(|| self.meant(&bytes));
             Problem(Box::new(diagnostic))
         })
     }
+
+    /// What the text of a value that is not JSON may have been meant to be.
+    fn meant(&self, bytes: &[u8]) -> Option<String> {
+        let is_csv = |file: &str| file.ends_with(".csv") || file.ends_with(".tsv");
+        match &self.source {
+            DataSource::Text(text) if Path::new(text).is_file() => {
+                Some(format!("did you mean `{}=@{text}`, the content of the file?", self.name))
+            }
+            DataSource::File(file) if is_csv(file) => {
+                Some("only JSON can be granted: `jq -Rs . FILE` makes one string of a text".to_string())
+            }
+            DataSource::File(_) if is_json_lines(bytes) => {
+                Some("this looks like JSON lines, one record in each: `ptc batch` reads them".to_string())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// True if the first two lines are JSON each.
+fn is_json_lines(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let mut is_json =
+        || lines.next().is_some_and(|line| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok());
+    is_json() && is_json()
 }
 
 /// The image or the document in a file, by its bytes; None for anything else.
@@ -130,7 +156,16 @@ pub fn read_program(file: &Path) -> Result<String, Problem> {
     if file == Path::new("-") {
         waiting_for("a program");
     }
-    text_of(read_most(file, MAX_PROGRAM, "the most that limits.source_bytes can be")?, file)
+    let bytes = read_most(file, MAX_PROGRAM, "the most that limits.source_bytes can be");
+    text_of(bytes.map_err(|problem| if is_program(file) { problem.hint(TEXT_FLAG) } else { problem })?, file)
+}
+
+const TEXT_FLAG: &str = "`-e` stands before the text of a program: `ptc eval -e '(+ 1 2)'`";
+
+/// True if this is the text of a program rather than a file's name.
+fn is_program(file: &Path) -> bool {
+    let text = file.to_string_lossy();
+    text.starts_with(['(', '[', '{', '#']) || text.starts_with("data/") && !text.contains('.')
 }
 
 fn text_of(bytes: Vec<u8>, file: &Path) -> Result<String, Problem> {
@@ -144,6 +179,14 @@ fn text_of(bytes: Vec<u8>, file: &Path) -> Result<String, Problem> {
 #[cfg(test)]
 mod tests {
     use super::{Data, DataSource};
+
+    #[test]
+    fn json_lines_are_known_by_their_first_two() {
+        assert!(super::is_json_lines(b"{\"a\": 1}\n\n{\"a\": 2}\nbroken"));
+        for other in ["[1,\n2]", "{\"a\": 1}", "", "a,b\n1,2"] {
+            assert!(!super::is_json_lines(other.as_bytes()), "{other}");
+        }
+    }
 
     #[test]
     fn data_is_a_name_with_text_or_a_file() {

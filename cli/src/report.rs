@@ -161,6 +161,18 @@ fn shown(outcome: &Outcome, with_json: bool) -> Result<Shown, Diagnostic> {
     Ok(Shown { value, json })
 }
 
+/// Flags of the limits that hints ask the host to raise: at a shell, the host is the reader.
+const LIMIT_FLAGS: [(&str, &str); 3] =
+    [("limits.fuel", "--fuel"), ("limits.memory_bytes", "--memory"), ("limits.timeout_ms", "--timeout")];
+
+fn name_limit_flag(diagnostic: &mut Diagnostic) {
+    let Some(hint) = &mut diagnostic.hint else { return };
+    for (limit, flag) in LIMIT_FLAGS {
+        *hint = hint
+            .replace(&format!("ask the host to raise {limit}"), &format!("raise the limit with `{flag}`"));
+    }
+}
+
 impl Errors {
     /// Those of a run of `source`.
     pub fn of(failure: Failure, source: &str) -> Errors {
@@ -170,6 +182,7 @@ impl Errors {
             .and_then(|value| ptc_runtime::bridge::datum_to_json_text(value, usize::MAX).ok());
         let mut diagnostics = failure.diagnostics;
         for diagnostic in &mut diagnostics {
+            name_limit_flag(diagnostic);
             if diagnostic.subject.as_deref() == Some(&Subject::Servers) {
                 diagnostic.hint = Some("name their configuration with `--upstreams-config FILE`".to_string());
             }

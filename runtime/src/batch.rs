@@ -61,6 +61,7 @@ pub struct Batch<Work = Program> {
     threads: usize,
     ordered: bool,
     fail_fast: bool,
+    skip_nil: bool,
     take: u64,
     max_line_bytes: usize,
     cancel: Cancel,
@@ -109,6 +110,7 @@ impl<Work> Batch<Work> {
             threads: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             ordered: true,
             fail_fast: false,
+            skip_nil: false,
             take: u64::MAX,
             max_line_bytes: 64 << 20,
             cancel: Cancel::new(),
@@ -158,6 +160,24 @@ impl<Work> Batch<Work> {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
+        self
+    }
+
+    /// Sets whether [`Batch::lines`] leaves out records whose result is nil, so that a program can filter; the default
+    /// is false.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(when (odd? data/row) data/row)")?;
+    /// let mut output = Vec::new();
+    /// let _ = Batch::new(&runtime, &program).skip_nil(true).lines(&b"1\n2\n3\n"[..], &mut output, |_, _| Ok(()));
+    /// assert_eq!(output, b"1\n3\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn skip_nil(mut self, skip_nil: bool) -> Self {
+        self.skip_nil = skip_nil;
         self
     }
 

@@ -189,7 +189,8 @@ fn check_data(
 fn only_input<'a>(args: &'a BatchArgs, why: &str) -> Result<Option<&'a Path>, Problem> {
     if args.input.is_some() {
         let message = format!("{why}, so only one file can be the input");
-        return Err(Problem::new(Code::InvalidConfig, message));
+        let hint = "several files: `cat *.jsonl | ptc batch -e PROGRAM -`";
+        return Err(Problem::new(Code::InvalidConfig, message).hint(hint));
     }
     Ok(args.program.as_deref())
 }
@@ -199,6 +200,7 @@ fn configure<W>(batch: Batch<W>, args: &BatchArgs) -> Result<Batch<W>, Problem> 
         .grants(grants(&args.settings)?)
         .fields(args.fields)
         .ordered(!args.unordered)
+        .skip_nil(args.skip_nil)
         .fail_fast(args.fail_fast)
         .max_line_bytes(usize::try_from(args.max_line).unwrap_or(usize::MAX));
     if let Some(threads) = args.threads {

@@ -32,8 +32,10 @@ impl Batch {
                 |outcome| outcome.json().map_err(|fault| Failure::of(fault, None, self.work.clone())),
             ) {
             Ok(json) => {
-                written.text.extend_from_slice(json.as_bytes());
-                written.text.push(b'\n');
+                if !(self.skip_nil && json == "null") {
+                    written.text.extend_from_slice(json.as_bytes());
+                    written.text.push(b'\n');
+                }
                 written.results += 1;
             }
             Err(failure) => {
