@@ -76,7 +76,7 @@ pub struct Talk {
 /// The tables; figures of direct calls stand before those of programs.
 pub fn markdown(tasks: &[Task], rows: &BTreeMap<(&str, Arm), Row>, talks: &[Talk], about: &str) -> String {
     let mut text = format!("{about}\n\n");
-    text += "| Task | Turns | Calls | Results | Written | Once | Processed | Cost | ms | In the head |\n";
+    text += "| Task | Turns | Calls | Results | Written | Once | Processed | Cost | ms | Left to the model |\n";
     text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
     for task in tasks {
         let (one, other) = (&rows[&(task.id, Arm::Direct)], &rows[&(task.id, Arm::Program)]);
