@@ -4,7 +4,6 @@ use crate::cut;
 use crate::profile::{Profile, ReplyLimits};
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload, Reply};
-use ptc_agent::lisp_eval::PROMPT;
 use serde_json::{Map, Value, json};
 
 impl Payload {
@@ -224,8 +223,7 @@ impl BoundedPayload {
             None => {
                 let value = payload.result.clone().or_else(|| self.validated.as_ref().map(Value::to_string));
                 let preview = || self.preview.as_ref().map(|(shown, ..)| shown.clone());
-                // An empty text would look like a lost answer.
-                let mut value = value.or_else(preview).unwrap_or_else(|| format!("{PROMPT}nil"));
+                let mut value = value.or_else(preview).unwrap_or_default();
                 if let Some(comments) = payload.comments() {
                     value = format!("{value}\n{comments}");
                 }

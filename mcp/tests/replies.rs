@@ -37,13 +37,6 @@ fn no_reply_is_larger_than_its_profile_allows() {
 }
 
 #[test]
-fn nil_is_a_text_and_no_member() {
-    let reply = |profile| Payload::default().reply(profile);
-    assert_eq!(reply(Profile::Slim).text, "user=> nil");
-    assert_eq!(reply(Profile::Structured).structured.unwrap().get("result"), None);
-}
-
-#[test]
 fn a_validated_value_is_exact_or_absent() {
     let of = |items: usize| Payload { validated: Some(json!(vec![7; items])), ..Payload::default() };
     let structured = |items: usize| of(items).reply(Profile::Structured).structured.unwrap();

@@ -31,8 +31,10 @@ pub fn run(args: &TestArgs) -> ExitCode {
 
 fn start(args: &TestArgs) -> Result<ExitCode, Problem> {
     let flags = Arc::new(case::flagged(&args.stubs, &args.limits.0)?);
-    let suites =
-        files::find(args)?.iter().map(|files| suite(files, &flags, args)).collect::<Result<Vec<_>, _>>()?;
+    let suites = files::find(args, &plain_runtime(args.limits.0)?)?
+        .iter()
+        .map(|files| suite(files, &flags, args))
+        .collect::<Result<Vec<_>, _>>()?;
     let count: usize = suites.iter().map(|suite| suite.results.len()).sum();
     if count == 0 && suites.iter().all(|suite| suite.errors.is_empty()) {
         return Err(no_tests(&suites, args));
@@ -154,7 +156,12 @@ fn bench(
     let named = stubs.map(|stub| &stub.tool).chain(flags.keys());
     tools.extend(named.filter(|name| !name.contains('/')).cloned());
     tools.insert("call".to_string());
-    suite.exports = exports().map(|export| export.reference()).collect();
+    let own = files.own_namespaces(&runtime);
+    let is_own = |export: &&ExportRecord| {
+        own.as_ref()
+            .is_none_or(|own| own.iter().any(|name| export.reference().starts_with(&format!("{name}/"))))
+    };
+    suite.exports = exports().filter(is_own).map(|export| export.reference()).collect();
     // Preludes are attached to tools that are there; each test brings its own.
     let granted = tools.iter().fold(ptc_runtime::Tools::new(), |tools, name| tools.declared(name));
     let runtime = preludes

@@ -244,6 +244,28 @@ fn a_filter_runs_only_some_tests() {
     assert!(ran.out.contains("1 passed, 0 failed"), "{ran:?}");
 }
 
+/// What a prelude uses is found beside it or among those that are named, and is not what its tests have to cover.
+#[test]
+fn preludes_that_are_used_come_along() {
+    let crm =
+        file("testing/used/crm.clj", "(ns crm) (defn name-of [id] (str \"customer \" id)) (defn more [] 1)");
+    let billing = "(ns billing (:require [crm :as c])) (defn bill [id] {:to (c/name-of id)})";
+    let billing = file("testing/used/billing.clj", billing);
+    let test = "(deftest bills (is (= {:to \"customer 7\"} (billing/bill 7))))";
+    let test = file("testing/used/billing_test.clj", test);
+    let folder = std::path::Path::new(&test).parent().unwrap().to_str().unwrap();
+    for given in [&[folder][..], &[&billing], &[&test], &[&billing, "-p", &crm]] {
+        let ran = ptc(&[&["test", "--min-coverage", "100"], given].concat());
+        assert_eq!(ran.code, 0, "{given:?} {ran:?}");
+        assert!(ran.out.contains("coverage: 1 of 1 exports"), "{ran:?}");
+    }
+    // Elsewhere it is found only if it is named.
+    let away = file("testing/used/away/crm.clj", "(ns crm) (defn name-of [id] id)");
+    std::fs::remove_file(&crm).unwrap();
+    assert_eq!(ptc(&["test", &test]).code, 2);
+    assert_eq!(ptc(&["test", &test, "-p", &away]).code, 1);
+}
+
 #[test]
 fn coverage_counts_exports_that_tests_name() {
     let tests = "(deftest a (is (= 0 (shop/total []))))";

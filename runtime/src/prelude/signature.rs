@@ -60,11 +60,15 @@ impl TrustedKeys {
     /// Parses text with one key in hexadecimal on each line; text behind `#` is ignored.
     pub fn parse(text: &str) -> Result<TrustedKeys, Diagnostic> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
-        let keys = lines.filter(|line| !line.is_empty()).map(|line| {
+        let lines = lines.zip(1..).filter(|(line, _)| !line.is_empty());
+        let keys = lines.map(|(line, number)| {
             let key = from_hex::<32>(line).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
             key.ok_or_else(|| {
-                let message = format!("`{}` is not a public key", line.chars().take(80).collect::<String>());
-                Diagnostic::without_span(Code::InvalidConfig, message).hint("a key is 64 hexadecimal digits")
+                // Without the text: it may be a signing key, and messages end up in logs.
+                let message = format!("line {number} is not a public key");
+                let hint =
+                    "a public key is 64 hexadecimal digits: `ptc key public` prints that of a signing key";
+                Diagnostic::without_span(Code::InvalidConfig, message).hint(hint)
             })
         });
         keys.collect::<Result<Vec<_>, _>>().map(TrustedKeys)

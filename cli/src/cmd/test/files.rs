@@ -2,20 +2,68 @@
 
 use crate::args::TestArgs;
 use crate::cmd::build::sources::{TESTS, files_in, name};
-use crate::preludes::{is_artifact, stem};
+use crate::preludes::{is_artifact, selection, stem};
 use crate::problem::Problem;
 use ptc_bytecode::Code;
+use ptc_runtime::{Prelude, PreludeOutline, Runtime};
 use std::path::{Path, PathBuf};
 
 /// A test file, and what is attached to its tests.
 #[derive(Debug)]
 pub struct SuiteFiles {
     pub file: PathBuf,
+    /// The prelude that the tests are about; None if only `--prelude` says.
+    pub own: Option<PathBuf>,
+    /// All preludes: that one, those of `--prelude`, and sources beside it that these use.
     pub preludes: Vec<PathBuf>,
 }
 
+impl SuiteFiles {
+    /// Adds sources in the folder of the prelude, and others that were named, as far as they are used.
+    pub fn add_used(&mut self, runtime: &Runtime, named: &[PathBuf]) {
+        let Some(folder) = self.own.as_ref().filter(|own| !is_artifact(own)).and_then(|own| own.parent())
+        else {
+            return;
+        };
+        let beside = files_in(if folder == Path::new("") { Path::new(".") } else { folder }, ".clj");
+        let others = named.iter().cloned().chain(beside.unwrap_or_default());
+        let is_prelude = |file: &PathBuf| !name(file).ends_with(TESTS) && !is_artifact(file);
+        let mut others: Vec<(PathBuf, PreludeOutline)> =
+            others.filter(is_prelude).map(|file| (file.clone(), outline(runtime, &file))).collect();
+        let mut all: Vec<PreludeOutline> = self.preludes.iter().map(|file| outline(runtime, file)).collect();
+        loop {
+            let is_declared = |name: &String| all.iter().any(|known| known.declares.contains(name));
+            let missing = all.iter().flat_map(|known| &known.requires).find(|name| {
+                !is_declared(name) && others.iter().any(|(_, other)| other.declares.contains(name))
+            });
+            let Some(missing) = missing.cloned() else { return };
+            let Some(at) = others.iter().position(|(_, other)| other.declares.contains(&missing)) else {
+                return;
+            };
+            let (file, outline) = others.remove(at);
+            self.preludes.push(file);
+            all.push(outline);
+        }
+    }
+
+    /// The namespaces of the prelude that the tests are about; None if it is not a source.
+    pub fn own_namespaces(&self, runtime: &Runtime) -> Option<Vec<String>> {
+        let own = self.own.as_ref().filter(|own| !is_artifact(own))?;
+        Some(outline(runtime, own).declares)
+    }
+}
+
+/// What a source declares and requires. What cannot be read is told when it is compiled.
+fn outline(runtime: &Runtime, file: &Path) -> PreludeOutline {
+    if is_artifact(file) || !file.is_file() {
+        return PreludeOutline::default();
+    }
+    let part = selection(file).ok();
+    part.and_then(|part| Prelude::outline_of(runtime, &part.source).ok()).unwrap_or_default()
+}
+
 /// The test files that the arguments mean, each with its prelude and those of `--prelude`.
-pub fn find(args: &TestArgs) -> Result<Vec<SuiteFiles>, Problem> {
+pub fn find(args: &TestArgs, runtime: &Runtime) -> Result<Vec<SuiteFiles>, Problem> {
     let mut tests = Vec::new();
     let mut preludes = Vec::new();
     for path in &args.paths {
@@ -45,7 +93,12 @@ pub fn find(args: &TestArgs) -> Result<Vec<SuiteFiles>, Problem> {
         }
         tests.push(test);
     }
-    tests.iter().map(|test| paired(test, &preludes, &args.preludes)).collect()
+    let with_used = |test: &PathBuf| {
+        let mut files = paired(test, &preludes, &args.preludes)?;
+        files.add_used(runtime, &preludes);
+        Ok(files)
+    };
+    tests.iter().map(with_used).collect()
 }
 
 /// The test file with its prelude: one that was named, else the source next to it. An artifact that nobody named could
@@ -60,8 +113,9 @@ fn paired(test: &Path, named: &[PathBuf], more: &[PathBuf]) -> Result<SuiteFiles
         return Err(Problem::new(Code::InvalidConfig, message)
             .hint(format!("name it: ptc test {} -p PRELUDE", test.display())));
     }
-    let own = own.filter(|own| !more.contains(own));
-    Ok(SuiteFiles { file: test.to_path_buf(), preludes: more.iter().cloned().chain(own).collect() })
+    let more_than_own = more.iter().filter(|other| Some(*other) != own.as_ref()).cloned();
+    let preludes = more_than_own.chain(own.clone()).collect();
+    Ok(SuiteFiles { file: test.to_path_buf(), own, preludes })
 }
 
 /// The name of the prelude that a test file is about: `crm` for `crm_test.clj`.
