@@ -25,7 +25,7 @@ const ARGUMENTS: &str = "arguments";
 /// let mut price = runtime.function(&program, &Grants::new(), "price")?;
 /// let options = std::collections::HashMap::from([("discount", 5)]);
 /// assert_eq!(price.call::<f64>(&(100, &options))?, 120.0);
-/// assert_eq!(price.call::<f64>(&(100,)).unwrap_err().reason(), "arity_error");
+/// assert_eq!(price.call::<f64>(&(100,)).unwrap_err().reason(), "arity_mismatch");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Function {
