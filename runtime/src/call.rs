@@ -1,7 +1,9 @@
 //! Tool calls that wait for a reply.
 
+use crate::bridge::{self, BridgeError};
 use crate::prelude::Prelude;
 use ptc_bytecode::{Datum, Effects};
+use serde::de::DeserializeOwned;
 use std::fmt;
 
 /// Id of one tool call in flight: the path of branches that made it.
@@ -52,6 +54,26 @@ pub struct PendingCall {
 }
 
 impl PendingCall {
+    /// Returns the arguments as a Rust type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, BridgeError> {
+        bridge::from_datum(&self.args)
+    }
+
+    /// Returns the arguments as JSON.
+    ///
+    /// ```
+    /// use ptc_runtime::{Runtime, Step};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let mut run = runtime.start(&runtime.compile("(tool/approve {:amount 900})")?)?;
+    /// let Step::NeedsTools(calls) = run.step() else { panic!() };
+    /// assert_eq!(calls[0].json()?["amount"], 900);
+    /// assert_eq!(calls[0].parse::<std::collections::HashMap<String, i64>>()?["amount"], 900);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn json(&self) -> Result<serde_json::Value, BridgeError> {
+        bridge::datum_to_json(&self.args)
+    }
+
     /// Returns the effect that the calling export declares: `:effect :read` or `:write` in its metadata. It may
     /// strengthen the known effect of the tool, and never weakens it.
     pub fn stated_effect(&self) -> Option<Effects> {

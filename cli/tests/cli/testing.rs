@@ -257,7 +257,7 @@ fn preludes_that_are_used_come_along() {
     for given in [&[folder][..], &[&billing], &[&test], &[&billing, "-p", &crm]] {
         let ran = ptc(&[&["test", "--min-coverage", "100"], given].concat());
         assert_eq!(ran.code, 0, "{given:?} {ran:?}");
-        assert!(ran.out.contains("coverage: 1 of 1 exports"), "{ran:?}");
+        assert!(ran.out.contains("coverage: 1 of 1 export"), "{ran:?}");
     }
     // Elsewhere it is found only if it is named.
     let away = file("testing/used/away/crm.clj", "(ns crm) (defn name-of [id] id)");
