@@ -282,6 +282,7 @@ impl<'a> Comparison<'a> {
             cursor = next;
             let found = if !is_collection(key) {
                 self.count_opaque(key, self.heap.map_len(b))?;
+                self.work.step(self.heap.scalar_steps(key))?;
                 self.heap.map_get_leaf(b, key)
             } else {
                 let hash = self.heap.deep_hash(key, self.work, &mut self.hashes)?;
@@ -318,6 +319,7 @@ impl<'a> Comparison<'a> {
             cursor = next;
             if !is_collection(item) {
                 self.count_opaque(item, self.heap.set_len(b))?;
+                self.work.step(self.heap.scalar_steps(item))?;
                 if !self.heap.set_has_leaf(b, item) {
                     return Ok(false);
                 }

@@ -258,7 +258,7 @@ impl Heap {
     }
 
     /// Returns the steps for hashing a part that is no collection, besides the one for finding it.
-    fn scalar_steps(&self, v: Value) -> u64 {
+    pub(crate) fn scalar_steps(&self, v: Value) -> u64 {
         let bytes = match v {
             Value::Str(r) | Value::Keyword(r) | Value::Symbol(r) | Value::Var(r) | Value::Tool(r) => {
                 self.text_bytes(r).len()
