@@ -69,7 +69,7 @@ fn every_kind_of_value() {
 fn of_equal_keys_the_first_gives_the_place_and_the_last_the_value() {
     assert_eq!(printed(r#"{"a":1,"b":2,"a":3}"#), r#"{"a" 3 "b" 2}"#);
     assert_eq!(printed(r#"{"a":1,"\u0061":3,"c":4}"#), r#"{"a" 3 "c" 4}"#);
-    // The same after an equal sequence without repetition, and in a large object.
+    // Equal keys are also merged after an object with the same keys but no repetition, and in a large object.
     assert_eq!(
         printed(r#"[{"a":1,"b":2},{"a":1,"b":2,"b":5},{"a":1,"a":2}]"#),
         r#"[{"a" 1 "b" 2} {"a" 1 "b" 5} {"a" 2}]"#

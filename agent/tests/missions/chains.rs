@@ -30,7 +30,7 @@ fn a_step_is_the_data_of_the_next_mission() {
     assert!(request.system.contains("How many are urgent"), "{}", request.system);
     assert!(request.system.contains("data/_email_ids  ; [:int], sample: <Firewalled>"), "{}", request.system);
 
-    // The same chain, with explicit options.
+    // Options that are named one by one give the prompt that the chain gives, apart from the fields' descriptions.
     let mut options = with(&model).context_signature(first.signature.as_str());
     options.context = first.returned.clone().unwrap();
     run(&draft, &options).unwrap();

@@ -128,7 +128,7 @@ fn dressed(command: Command, path: &mut Vec<String>) -> Command {
         path.pop();
         below
     });
-    // What a command does in full stands above its flags, however many of them are shown.
+    // The full description of a command is above its flags, in the short and in the long help.
     let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
     let template = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
     command.before_help(about).help_template(template)

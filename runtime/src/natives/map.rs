@@ -68,7 +68,7 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
     // A few entries are put into the large map; otherwise the whole is rebuilt.
     if more < kept / 4 {
         call.pay_items(more)?;
-        // What comes first is not always the first argument.
+        // The first collection to be merged is not always the first argument of the call.
         let owns = matches!(arg(call, 1), Value::Map(found) if found == base);
         let mut merged = if owns { call.own_first_for(more) } else { *first };
         for pair in entries_of(call, rest).chunks_exact(2) {

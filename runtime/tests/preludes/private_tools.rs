@@ -157,7 +157,7 @@ fn a_stored_prelude_never_gets_a_private_tool() {
     assert_eq!(failure.reason(), "prelude_attach_failed");
     let start = Session::builder(&runtime().with_tools(tools())).store(&store).preludes(["vault"]).start();
     assert_eq!(start.err().unwrap().reason(), "prelude_attach_failed");
-    // The same text brought by the host itself may.
+    // A prelude with an equal source that the host attaches itself may call the tool.
     assert!(opens(&compiled(VAULT), &tools()));
 }
 

@@ -94,7 +94,7 @@ impl Generator<'_> {
             (Kind::Map, 0 | 1) => "{}".into(),
             (Kind::Map, 2) => "{:a 1 :b 2}".into(),
             (Kind::Map, 3) => "(zipmap (range 17) (range))".into(),
-            // What a sorted collection costs after a snapshot depends on how its tree is balanced.
+            // The fuel of a sorted collection depends on how its tree is balanced, which a snapshot changes.
             (Kind::Map, 4) if !self.asks => "(sorted-map 1 2)".into(),
             (Kind::Map, _) => "(into {} (map (fn [i] [i (* i i)]) (range 60)))".into(),
             (Kind::Set, 0 | 1) => "#{}".into(),

@@ -73,7 +73,7 @@ impl Heap {
             self.owe(len);
             return Ok(trie);
         }
-        // The same object in another form, for everybody who holds it.
+        // The array becomes a trie where it stands, so every value that refers to it sees the trie.
         let from = trie.at() as usize;
         self.own.cells.copy_within(from..from + 3, at);
         Ok(r)

@@ -118,7 +118,7 @@ impl Entry<'_> {
         let servers = config.entry(key).or_insert_with(|| json!({}));
         let servers = servers.as_object_mut().ok_or_else(|| format!("`{key}` is not an object"))?;
         let known = servers.get(self.name);
-        // What else an entry has, such as `env`, belongs to its user.
+        // Other members of an entry, such as `env`, were written by its user and are kept.
         let mut entry = known.and_then(Value::as_object).cloned().unwrap_or_default();
         entry.insert("command".to_string(), json!(self.command));
         entry.insert("args".to_string(), json!(self.args));
@@ -144,7 +144,7 @@ impl Entry<'_> {
         own.insert("command", value(&self.command));
         own.insert("args", value(self.args.iter().collect::<toml_edit::Array>()));
         match servers.get_mut(self.name).and_then(Item::as_table_mut) {
-            // What else it has, such as `env`, belongs to its user.
+            // Other members, such as `env`, were written by the user and are kept.
             Some(known) => {
                 for (key, new) in own {
                     let old = known.get(&key).map(|old| old.to_string().trim().to_string());
