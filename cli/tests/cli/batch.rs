@@ -529,3 +529,20 @@ fn an_interrupt_leaves_whole_lines_in_the_output_file() {
     assert_eq!((&summary["results"], &summary["ending"]), (&json!(2), &json!("interrupted")));
     drop(stdin);
 }
+
+/// Whoever comes from other tools is told what to write.
+#[test]
+fn what_is_no_json_and_no_file_has_a_hint() {
+    let rows = file("hints/rows.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
+    let table = file("hints/rows.csv", "a,b\n1,2\n");
+    let hinted = |args: &[&str], hint: &str| {
+        let ran = ptc(args);
+        assert!(ran.code != 0 && ran.err.contains(hint), "{args:?} {ran:?}");
+    };
+    hinted(&["batch", "(:a data/row)", &rows], "`-e` stands before the text of a program");
+    hinted(&["batch", "-e", "data/row", &rows, &table], "cat *.jsonl | ptc batch");
+    hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{rows}")], "this looks like JSON lines");
+    hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{table}")], "jq -Rs .");
+    hinted(&["eval", "-e", "data/x", "--data", &format!("x={rows}")], &format!("did you mean `x=@{rows}`"));
+    hinted(&["eval", "-e", "(loop [] (recur))", "--fuel", "1000"], "raise the limit with `--fuel`");
+}
