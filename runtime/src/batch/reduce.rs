@@ -106,8 +106,8 @@ impl Batch<Reducer> {
     /// could not be folded; the value is then that of the others. There is no value if the batch did not reach the
     /// end of the input.
     ///
-    /// A part has the budget of one run. If that is not enough, or a record fails, the part is folded in halves,
-    /// and so on down to single records.
+    /// A part has the budget of one run. If a record fails, the records before it are folded again, and then those after
+    /// it. If the budget is not enough, the part is folded in halves, and so on down to single records.
     pub fn fold<'i>(
         &self,
         input: impl Into<Input<'i>>,
@@ -201,6 +201,15 @@ fn owned(program: &Program, outcome: &Outcome) -> Result<Frozen, Failure> {
     frozen.map_err(|fault| Failure::of(fault, None, program.clone()))
 }
 
+/// Returns which of the rows a fold failed at, as its trace says; None if it does not say. It may be wrong, for a program
+/// that folds something else: then some rows are folded more often, but no row is lost.
+fn failed_at(failure: &Failure) -> Option<usize> {
+    let trace = failure.diagnostic().trace.as_ref()?;
+    let outermost = trace.outer.last().or(trace.inner.last());
+    let index = outermost.map_or(trace.index, |call| call.index)?;
+    usize::try_from(index).ok()
+}
+
 /// The result of a part of the input.
 struct Part {
     value: Option<Frozen>,
@@ -225,22 +234,32 @@ impl Worker<'_> {
         part
     }
 
-    /// Folds these rows on top of the value so far; in halves if that fails.
+    /// Folds these rows on top of the value so far. If that fails, folds them again in smaller pieces, so that only the rows
+    /// that fail on their own are left out.
     fn fold(&mut self, numbers: &[u64], rows: &[&[u8]], part: &mut Part) {
-        let stopped = self.stop.is_set() || (self.batch.fail_fast && !part.failures.is_empty());
-        if rows.is_empty() || stopped {
-            return;
-        }
-        match self.rows(rows, part.value.as_ref()) {
-            Ok(value) => {
-                part.value = Some(value);
-                part.results += rows.len() as u64;
+        // Pieces of `rows` that are still to be folded, the first at the end.
+        let mut waiting = vec![0..rows.len()];
+        while let Some(piece) = waiting.pop() {
+            let stopped = self.stop.is_set() || (self.batch.fail_fast && !part.failures.is_empty());
+            if piece.is_empty() || stopped {
+                continue;
             }
-            Err(failure) if rows.len() == 1 => part.failures.push((numbers[0], failure)),
-            Err(_) => {
-                let half = rows.len() / 2;
-                self.fold(&numbers[..half], &rows[..half], part);
-                self.fold(&numbers[half..], &rows[half..], part);
+            match self.rows(&rows[piece.clone()], part.value.as_ref()) {
+                Ok(value) => {
+                    part.value = Some(value);
+                    part.results += piece.len() as u64;
+                }
+                Err(failure) if piece.len() == 1 => part.failures.push((numbers[piece.start], failure)),
+                Err(failure) => match failed_at(&failure).filter(|at| *at < piece.len()) {
+                    Some(at) => {
+                        let at = piece.start + at;
+                        waiting.extend([at + 1..piece.end, at..at + 1, piece.start..at]);
+                    }
+                    None => {
+                        let half = piece.start + piece.len() / 2;
+                        waiting.extend([half..piece.end, piece.start..half]);
+                    }
+                },
             }
         }
     }

@@ -1,7 +1,9 @@
 use super::{Breaks, numbers};
 use crate::batch::{Batch, Ending, Reducer, Summary};
-use crate::{Cancel, Failure, Grants, Limits, Runtime};
+use crate::{Cancel, Failure, Grants, Limits, Runtime, Tools};
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn reduce(source: &str) -> Batch<Reducer> {
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
@@ -68,6 +70,25 @@ fn records_that_fail_are_left_out_and_told_in_order() {
         assert_eq!(failed, (1..=30_000).filter(|n| bad(*n)).collect::<Vec<_>>());
         assert_eq!((summary.results, summary.failures), (30_000 - 39, 39));
     }
+}
+
+#[test]
+fn rows_that_fail_cost_little_more_than_rows_that_do_not() {
+    let steps = Arc::new(AtomicUsize::new(0));
+    let counted = steps.clone();
+    let tools = Tools::new().with("step", move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(0)
+    });
+    let source = "(def init 0) (defn step [a row] (tool/step {}) (+ a row)) (defn combine [a b] (+ a b))";
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap().with_tools(tools);
+    let batch = Batch::reduce(&runtime, source).unwrap();
+    let lines: String = (1..=1000).map(|n| if n % 20 == 0 { "null\n" } else { "1\n" }).collect();
+    let (value, failed, _) = ran(&batch, io::Cursor::new(lines));
+    assert_eq!((value.unwrap(), failed.len()), (Some("950".into()), 50));
+    // Each row is folded up to the row that fails, then again without it; that row also on its own.
+    let steps = steps.load(Ordering::Relaxed);
+    assert!(steps <= 2 * 1000 + 50, "{steps} steps for 1000 rows");
 }
 
 #[test]
