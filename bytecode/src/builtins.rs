@@ -106,9 +106,9 @@ macro_rules! for_each_builtin {
                 "neg-int?" => native(predicate::neg_int_p, constant, measures), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
                 "infinite?" => native(predicate::infinite_p, constant, measures), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
                 "NaN?" => native(predicate::nan_p, constant, measures), 1..1, Pure, "Whether it is the float NaN.", "(NaN? ##NaN) ;=> true";
-                "zero?" => native(predicate::zero_p, constant, measures), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
-                "pos?" => native(predicate::pos_p, constant, measures), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
-                "neg?" => native(predicate::neg_p, constant, measures), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
+                "zero?" => native(predicate::zero_p, constant, measures), 1..1, Pure, "Whether it is zero; false for anything that is not a number.", "(zero? 0.0) ;=> true";
+                "pos?" => native(predicate::pos_p, constant, measures), 1..1, Pure, "Whether it is above zero; false for anything that is not a number.", "(pos? 3) ;=> true";
+                "neg?" => native(predicate::neg_p, constant, measures), 1..1, Pure, "Whether it is below zero; false for anything that is not a number.", "(neg? -3) ;=> true";
                 "even?" => native(predicate::even_p, operands, measures), 1..1, Pure, "Whether it is a whole, even number.", "(even? 4) ;=> true";
                 "odd?" => native(predicate::odd_p, operands, measures), 1..1, Pure, "Whether it is a whole, odd number.", "(odd? 4) ;=> false";
                 "string?" => native(predicate::string_p, constant, measures), 1..1, Pure, "Whether it is a string.", "(string? \"a\") ;=> true";

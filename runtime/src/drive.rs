@@ -337,7 +337,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
                 std::thread::Builder::new().spawn(move || done.send(answer_blocking(&tools, &asked)));
             match started {
                 Ok(_) => {
-                    wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without an answer").into()))
+                    wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without a result").into()))
                 }
                 Err(error) => {
                     Err(ToolError::new(format!("no thread can be started for the call: {error}")).into())

@@ -177,10 +177,10 @@ pub(crate) fn deliver(vm: &mut Vm, path: &[u32], reply: Reply) -> Result<(), Fau
     match path.split_first() {
         Some((index, rest)) => match vm.branch_mut(*index as usize) {
             Some(branch) => deliver(branch, rest, reply),
-            None => Err(Fault::new(Code::Internal, "no call with this id waits for an answer")),
+            None => Err(Fault::new(Code::Internal, "no call with this id waits for a result")),
         },
         None if vm.pending_call().is_none() => {
-            Err(Fault::new(Code::Internal, "no call with this id waits for an answer"))
+            Err(Fault::new(Code::Internal, "no call with this id waits for a result"))
         }
         None => match reply {
             Reply::Datum(datum) => vm.resume(&datum),

@@ -181,7 +181,7 @@ impl Run {
         let name = found.into_iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
         let (Some(vm), Some(name)) = (&mut self.vm, name) else {
             let fault =
-                Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for an answer"));
+                Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for a result"));
             return Err(Failure::of(fault, None, self.program.clone()));
         };
         let reply = match answer {

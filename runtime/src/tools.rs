@@ -361,7 +361,7 @@ impl Tools {
     /// let tools = Tools::new().with("order", |_| Ok(json!({"total": 5}))).shaped("order", shape);
     /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
     /// let wrong = |source| runtime.eval(source, &Grants::new()).err().unwrap().diagnostic().message.to_string();
-    /// assert_eq!(wrong("(:totl (tool/order {:id 7}))"), "no map as the answer of `tool/order` has `:totl`");
+    /// assert_eq!(wrong("(:totl (tool/order {:id 7}))"), "no map as the result of `tool/order` has `:totl`");
     /// let why = "`tool/order` refuses its arguments: it is called without `:id`, which it needs";
     /// assert_eq!(wrong("(tool/order {})"), why);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -97,7 +97,7 @@ impl Mission {
         let total = frozen.outline(0, 0).len;
         let is_beginning = matches!(visible, Visible::Beginning(_));
         let (Visible::Whole(datum) | Visible::Large(datum) | Visible::Beginning(datum)) = visible else {
-            let message = format!("the answer is a {}", super::excerpt::described(frozen));
+            let message = format!("the result is a {}", super::excerpt::described(frozen));
             return json!({"status": "ok", "truncated": true, "left_out": message, "hint": self.narrower(tool)})
                 .to_string();
         };
@@ -135,14 +135,14 @@ impl Mission {
         let params = tool.and_then(|tool| tool.signature.as_ref()).map(|signature| &signature.params);
         match params {
             Some(params) if params.is_empty() => {
-                "This tool takes no arguments, so the rest cannot be had: say in the answer that you saw a part.".to_string()
+                "This tool takes no arguments, so you cannot get the rest: say in the answer that you saw only a part.".to_string()
             }
             Some(params) => {
                 let names: Vec<String> = params.iter().map(|field| format!("`{}`", field.name)).collect();
                 let names = names.join(", ");
-                format!("Call it again with arguments that select less, or the part you miss, by {names}.")
+                format!("Call it again with arguments that select less, or the part that is missing, by {names}.")
             }
-            None => "Call it again with arguments that select less, or the part you miss.".to_string(),
+            None => "Call it again with arguments that select less, or the part that is missing.".to_string(),
         }
     }
 }

@@ -86,7 +86,7 @@ impl Mission {
             return;
         }
         let warning = format!(
-            "`{}` could not be shown images or documents, and was told of them in words",
+            "`{}` could not be shown images or documents, and got a text in their place",
             self.model_name
         );
         if !self.state.warnings.contains(&warning) {

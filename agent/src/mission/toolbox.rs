@@ -472,16 +472,16 @@ impl Toolbox {
         }
         match signature.check_answer(answer, tool.validation.unwrap_or(self.mode)) {
             Ok(tolerated) => {
-                let told = tolerated.iter().map(|error| format!("answer of tool/{}: {error}", tool.name));
+                let told = tolerated.iter().map(|error| format!("result of tool/{}: {error}", tool.name));
                 self.warn(tool, told.collect(), notes);
                 Ok(())
             }
             Err(rejected) => {
                 let lines = rejected.lines();
                 let message =
-                    format!("`tool/{}` answered what its signature does not allow. {lines}", tool.name);
+                    format!("`tool/{}` returned what its signature does not allow. {lines}", tool.name);
                 let hint = format!(
-                    "it promises {}; the tool is at fault, not its arguments: work without this answer, or `(fail …)`",
+                    "it promises {}; the tool is at fault, not its arguments: work without this result, or `(fail …)`",
                     tool.signature_text()
                 );
                 Err(Refusal::Fault(Fault::new(Code::ValidationError, message).hint(hint)))
@@ -547,7 +547,7 @@ impl Toolbox {
                     spawned.map_err(|error| {
                         ToolError::new(format!("cannot start a thread for the tool: {error}"))
                     })?;
-                    wait.await.unwrap_or_else(|_| Err(ToolError::new("the tool ended without an answer")))
+                    wait.await.unwrap_or_else(|_| Err(ToolError::new("the tool ended without a result")))
                 }
             }
         };
@@ -709,7 +709,7 @@ impl Drop for FlightOver<'_> {
 }
 
 fn too_slow(tool: &Tool) -> ToolError {
-    ToolError::new(format!("no answer within {} ms", tool.timeout.unwrap_or_default()))
+    ToolError::new(format!("no result within {} ms", tool.timeout.unwrap_or_default()))
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolError {

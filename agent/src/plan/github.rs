@@ -223,7 +223,7 @@ impl GitHub {
             _ if is_limit => (RateLimited, format!("GitHub is limiting requests: {told}")),
             401 => (Unauthorized, format!("GitHub rejected the token: {told}")),
             403 => (Forbidden, format!("the token has no access to {what}: {told}")),
-            404 => (NotFound, format!("there is no {what}, or the token may not see it")),
+            404 => (NotFound, format!("there is no {what}, or the token has no access to it")),
             410 => (NotFound, format!("{what} was deleted")),
             409 | 412 => (Conflict, format!("{what} was changed by somebody else at the same time")),
             300..=399 => (NotFound, format!("{what} has moved; use the new name of the repository")),

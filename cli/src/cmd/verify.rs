@@ -90,7 +90,7 @@ impl Checks {
             ..LoadOptions::default()
         };
         let prelude = Prelude::load(runtime, bytes, &options)?;
-        let mut done = vec![format!("sound, {}", counted(prelude.exports().len() as u64, "export"))];
+        let mut done = vec![format!("valid, {}", counted(prelude.exports().len() as u64, "export"))];
         match (&self.trusted, trusted) {
             (_, Some(_)) => done.push("signed by a trusted key".to_string()),
             // Nobody should take it for checked.

@@ -19,7 +19,7 @@ arguments! {
     pub struct TaskArgs {
         task: TaskText, "What is wanted, in words.";
         context: TaskContext, "Data for the program: each member `name` is read as `data/name`. Keys keep their spelling, and (:name m) finds them.";
-        constraints: Constraints, "What the answer must keep to.";
+        constraints: Constraints, "Constraints on the answer.";
     }
 }
 
@@ -41,11 +41,11 @@ impl TaskArgs {
         let mut lines = Vec::new();
         lines.extend(max_items.map(|most| format!("- At most {most} items.")));
         if !preferred_fields.is_empty() {
-            lines.push(format!("- Of the fields there are, prefer these: {}.", preferred_fields.join(", ")));
+            lines.push(format!("- Prefer these fields: {}.", preferred_fields.join(", ")));
         }
         match lines.is_empty() {
             true => self.task.clone(),
-            false => format!("{}\n\nThe answer keeps to this:\n{}", self.task, lines.join("\n")),
+            false => format!("{}\n\nConstraints on the answer:\n{}", self.task, lines.join("\n")),
         }
     }
 }

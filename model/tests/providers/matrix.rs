@@ -90,7 +90,9 @@ const ROWS: &[(&str, Make)] = &[
         let bytes = [head_of(wire, streamed), body(wire, streamed)].concat();
         Some(Answer::Slow(bytes.chunks(7).map(<[u8]>::to_vec).collect()))
     }),
-    ("answers in one piece, even if asked for a stream", |wire, _| Some(json(200, &wire.whole(&hello(End::Done))))),
+    ("answers in one piece, even if asked for a stream", |wire, _| {
+        Some(json(200, &wire.whole(&hello(End::Done))))
+    }),
     ("stops at its token limit", |w, s| says(End::Cut)(w, s)),
     ("refuses", |w, s| says(End::Refused)(w, s)),
     ("holds the reply back", |w, s| says(End::Filtered)(w, s)),
@@ -144,7 +146,9 @@ const ROWS: &[(&str, Make)] = &[
     ("floods with an error", |_, _| Some(Answer::Endless(head(500, ""), b"no ".repeat(1000)))),
     ("answers with something that is not JSON", |wire, streamed| instead(wire, streamed, b"Hello")),
     ("answers with half of its JSON", |wire, streamed| instead(wire, streamed, b"{\"content\": [")),
-    ("answers with bytes that are not text", |wire, streamed| instead(wire, streamed, b"{\"a\": \"\xff\xfe\"}")),
+    ("answers with bytes that are not text", |wire, streamed| {
+        instead(wire, streamed, b"{\"a\": \"\xff\xfe\"}")
+    }),
     ("answers with JSON of another shape", |wire, streamed| instead(wire, streamed, b"{\"x\": 1}")),
     ("answers with lists in lists in lists", |wire, streamed| {
         instead(wire, streamed, "[".repeat(100_000).as_bytes())

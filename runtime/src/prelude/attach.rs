@@ -234,9 +234,9 @@ impl<'a> Attach<'a> {
             }
         }
         if let Some((index, name)) = tools.kept_from(prelude) {
-            let what = format!("requires granted tool `{name}`, which is kept for other preludes");
+            let what = format!("requires granted tool `{name}`, which is reserved for other preludes");
             return refuse(index as u32, what).map_err(|problem| {
-                problem.hint("a private tool is for the preludes its host names, and never for stored ones")
+                problem.hint("a private tool can be called only by preludes that the host names, and never by stored preludes")
             });
         }
         let known = KnownEffects { tools: tools.effects().clone(), upstream: upstream.cloned() };

@@ -164,7 +164,7 @@ fn run(
         }
     };
     if vm.heap().has_places(value) {
-        let message = "holds an atom, and a prelude has no state: each program would start with another";
+        let message = "holds an atom, and a prelude has no state: each program would start with a new one";
         return Err(Fault::new(Code::ImpureConstant, message));
     }
     let datum = vm.heap().to_datum(value, MAX_VALUE)?;
