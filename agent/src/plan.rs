@@ -122,7 +122,7 @@ pub struct Execution {
 pub struct StepReport {
     /// Id of the step.
     pub id: String,
-    /// Outcome in words.
+    /// Outcome, as text.
     pub summary: String,
     /// Flag: the step was tried and failed.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -1,4 +1,4 @@
-//! Tools that ask a model: questions, other agents, the agent itself. Each call is a mission below the caller's.
+//! Tools that ask a model: questions, other agents, the agent itself. Each call is a child mission of the caller's.
 
 use super::budget::Budget;
 use super::place::Place;
@@ -271,8 +271,8 @@ fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
     text
 }
 
-/// Returns the answer, or the value of the template as a program. That program has no tools and no data, and texts
-/// stand in it as literals, so that an answer cannot become code.
+/// Returns the answer, or the value of the template as a program. That program has no tools and no data, and contains texts
+/// only as literals, so that an answer cannot become code.
 async fn finished(asked: DelegateOutcome, template: Option<String>) -> Result<DelegateOutcome, Refusal> {
     let (Some(template), Ok(value)) = (template, &asked.value) else { return Ok(asked) };
     let value = value.clone();

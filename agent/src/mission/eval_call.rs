@@ -1,4 +1,4 @@
-//! Programs in calls of `lisp_eval`: outcomes are as for programs in text, but sent as the answer to the call.
+//! Programs in calls of `lisp_eval`: outcomes are as for programs in text, but sent as the result of the call.
 
 use super::native::unknown;
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};

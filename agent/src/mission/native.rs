@@ -1,4 +1,4 @@
-//! Replies in which a model calls tools itself. Each call gets exactly one answer, in order, however the turn ends.
+//! Replies in which a model calls tools itself. Each call gets exactly one result, in order, however the turn ends.
 
 use super::calls::millis;
 use super::place::StopCause;

@@ -154,7 +154,7 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     if step.is_ok() { Ok(step) } else { Err(Box::new(step)) }
 }
 
-/// Reason of a mission that broke by a bug: in this crate, or in a function of the host.
+/// Reason of a mission that failed because of a bug: in this crate, or in a function of the host.
 const INTERNAL: &str = "internal_error";
 
 /// Guard that reports a mission without an end: its future was dropped, or its thread panicked.

@@ -73,7 +73,7 @@ impl RecordedMission {
     }
 }
 
-/// Returns a trace and those below it. Files of earlier missions may be in the same folder.
+/// Returns a trace and the traces of its child missions. Files of earlier missions may be in the same folder.
 fn family(events: &[Event], root: TraceId) -> HashSet<TraceId> {
     let parent = |event: &Event| event.data.get("parent_trace_id")?.as_str()?.parse::<TraceId>().ok();
     let starts: Vec<(TraceId, TraceId)> = events
