@@ -1,4 +1,4 @@
-//! Checks that a run is granted everything a prelude needs, before any program is looked at.
+//! Checks that a run is granted everything a prelude needs, before any program is compiled.
 
 use super::attached::{Attached, AttachedPrelude};
 use super::effects::KnownEffects;
@@ -24,8 +24,8 @@ pub trait Upstream: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the parameters and reply of an operation, as far as they are known without a request. `tool/call`
-    /// returns the reply as `:value` of a map.
+    /// Returns the parameters and result of an operation, as far as they are known without a request. `tool/call`
+    /// returns the result as `:value` of a map.
     fn tool_shape(&self, server: &str, tool: &str) -> Option<ToolShape> {
         let _ = (server, tool);
         None
@@ -89,7 +89,7 @@ pub enum Lookup<T> {
     Unknown,
     /// A mistake of the program, with the reason.
     Refused(String),
-    /// No answer could be had: the program goes on with nil.
+    /// No answer is available: the program continues with nil.
     Unavailable,
 }
 
