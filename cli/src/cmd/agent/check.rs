@@ -187,7 +187,7 @@ fn described(args: &AgentCheckArgs, agent: &Agent) -> String {
 /// What is behind a tool, in a word.
 fn kind(tool: &Tool) -> &'static str {
     match tool.kind {
-        ToolKind::Plain(_) => "answered here",
+        ToolKind::Plain(_) => "needs no model",
         ToolKind::Llm(_) => "asks a model",
         ToolKind::Agent(_) => "an agent",
         ToolKind::SelfAgent => "this agent",
