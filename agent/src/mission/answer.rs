@@ -52,7 +52,7 @@ impl Mission {
                 visible => {
                     let name = called.record.name.as_str();
                     let warning = format!(
-                        "the model saw a part of what `{name}` answered: it is too large for a message"
+                        "the model saw only a part of the result of `{name}`: it is too large for a message"
                     );
                     if !self.state.warnings.contains(&warning) {
                         self.state.warnings.push(warning);

@@ -109,7 +109,10 @@ fn a_text_agent_sees_as_much_of_a_large_answer_as_a_message_holds() {
                 .unwrap()
                 .contains("select less, or the part that is missing, by `level`, `page`")
         );
-        assert_eq!(warnings, ["the model saw a part of what `load` answered: it is too large for a message"]);
+        assert_eq!(
+            warnings,
+            ["the model saw only a part of the result of `load`: it is too large for a message"]
+        );
     }
 }
 
