@@ -17,7 +17,7 @@ arguments! {
     /// assert_eq!(error, "argument `task` must be a non-empty string");
     /// ```
     pub struct TaskArgs {
-        task: TaskText, "What is wanted, in words.";
+        task: TaskText, "The task, in plain language.";
         context: TaskContext, "Data for the program: each member `name` is read as `data/name`. Keys keep their spelling, and (:name m) finds them.";
         constraints: Constraints, "Constraints on the answer.";
     }
@@ -50,7 +50,7 @@ impl TaskArgs {
     }
 }
 
-/// Kind of argument: a task in words.
+/// Kind of argument: a task in plain language.
 pub(crate) struct TaskText;
 
 impl Argument for TaskText {
