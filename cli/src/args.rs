@@ -242,7 +242,7 @@ pub struct ReplArgs {
     pub settings: Settings,
 }
 
-/// How much of an answer of the server is shown.
+/// How much of a result of the server is shown.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Display {
     /// The text for the model.

@@ -186,7 +186,7 @@ impl RunContext {
         self.ledger().fail_op(op, reference, reason, error);
     }
 
-    /// Starts the next program of a run: its call and lookup budgets begin anew.
+    /// Starts the next program of a run: its call and lookup budgets start again.
     pub(crate) fn next_program(&self) {
         self.calls.store(0, Ordering::SeqCst);
         self.ops.store(0, Ordering::SeqCst);

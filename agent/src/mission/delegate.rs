@@ -25,7 +25,7 @@ pub(crate) const LLM_QUERY: &str = "llm-query";
 /// Arguments of `llm-query` that are not values for the placeholders.
 const OWN_KEYS: [&str; 4] = ["prompt", "signature", "llm", "response_template"];
 
-/// Context that missions below get from the agent and the run.
+/// Context that child missions get from the agent and the run.
 pub(crate) struct Delegate {
     agent: Agent,
     run: RunOptions,
@@ -41,7 +41,7 @@ struct QuestionCount {
     has_turn: bool,
 }
 
-/// Outcome of a mission below.
+/// Outcome of a child mission.
 pub(crate) struct DelegateOutcome {
     pub value: Result<Datum, ToolError>,
     pub step: Option<Step>,

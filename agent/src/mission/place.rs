@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Function that runs a mission below another, for agents that are tools.
+/// Function that runs a child mission, for agents that are tools.
 pub(crate) type RunBelow = for<'a> fn(
     &'a Agent,
     &'a RunOptions,

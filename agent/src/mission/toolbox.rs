@@ -396,7 +396,7 @@ impl Toolbox {
 
     /// Awaits a call, unless the caller runs out of time first.
     async fn in_time<T>(&self, tool: &Tool, by: Caller, call: impl Future<Output = T>) -> Result<T, Refusal> {
-        // A mission below has limits of its own, and the program's clock stands still meanwhile.
+        // A child mission has its own limits, and the program's clock is stopped meanwhile.
         let deadline = match tool.kind {
             ToolKind::Plain(_) => self.place.deadline_in(by.branch).into_iter().chain(by.until).min(),
             _ => None,

@@ -45,7 +45,7 @@ pub struct Tool {
     pub(crate) input_schema: Option<Value>,
     /// Error of an unreadable signature, reported when the agent is built.
     pub(super) bad_signature: Option<SignatureError>,
-    /// Flag: the tool is built in, and made anew whenever the agent is.
+    /// Flag: the tool is built in, and made again whenever the agent is.
     pub(crate) is_builtin: bool,
 }
 

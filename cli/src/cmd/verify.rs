@@ -136,7 +136,7 @@ pub fn beside(runtime: &Runtime, files: &[PathBuf], preludes: &[PathBuf]) -> Res
     Ok(all)
 }
 
-/// Compiles anew, from the source inside or the one given, and compares every byte.
+/// Compiles again, from the source inside or the one given, and compares every byte.
 pub fn rebuild(
     runtime: &Runtime,
     prelude: &Prelude,

@@ -227,7 +227,7 @@ impl World {
         &self.given
     }
 
-    /// Goes on with other preludes or limits, which are read anew; nothing changes if they are wrong.
+    /// Continues with other preludes or limits, which are read again; nothing changes if they are wrong.
     pub fn change(&mut self, change: impl FnOnce(&mut WorldOptions)) -> Result<(), Problem> {
         let mut given = self.given.clone();
         change(&mut given);
