@@ -89,7 +89,7 @@ impl ToolAnswer {
         // The size is checked later, against the limits of the run.
         crate::json::freeze_json(text, u64::MAX)
             .map(ToolAnswer::Frozen)
-            .map_err(|error| ToolError::new(format!("the answer is not valid JSON: {error}")))
+            .map_err(|error| ToolError::new(format!("the result is not valid JSON: {error}")))
     }
 
     /// Makes a result from anything that serialises.

@@ -32,7 +32,7 @@ impl Ledger {
     /// Returns all calls so far, including abandoned ones.
     pub fn take(&self) -> Vec<CallRecord> {
         let Entries { mut done, open, .. } = std::mem::take(&mut *self.entries());
-        let given_up = Some("cancelled before there was an answer".to_string());
+        let given_up = Some("cancelled before there was a result".to_string());
         done.extend(open.into_iter().map(|(_, call)| CallRecord { error: given_up.clone(), ..call }));
         done
     }

@@ -114,9 +114,9 @@ pub(super) fn read(
         let fault = match error.to_fault().code() {
             Code::MemoryExceeded => Fault::new(
                 Reason::ResponseTooLarge,
-                format!("the answer takes more than {most} bytes as data (limits.granted_bytes)"),
+                format!("the reply takes more than {most} bytes as data (limits.granted_bytes)"),
             ),
-            _ => Fault::new(Reason::UpstreamError, format!("the answer cannot be read: {error}")),
+            _ => Fault::new(Reason::UpstreamError, format!("the reply cannot be read: {error}")),
         };
         with_facts(fault, reply)
     };
@@ -284,7 +284,7 @@ pub(super) fn failure(reason: Reason, message: &str) -> Result<ToolAnswer, ToolE
         Node::Str(message.into()),
         Node::Map(3),
     ];
-    Datum::new(nodes).map(ToolAnswer::Datum).ok_or_else(|| ToolError::new("the answer is not one value"))
+    Datum::new(nodes).map(ToolAnswer::Datum).ok_or_else(|| ToolError::new("the result is not one value"))
 }
 
 /// Shortens a message to its maximum length.
