@@ -383,7 +383,7 @@ impl Caller {
         (call, answer::failure(fault.reason, &message))
     }
 
-    /// Returns the beginning of an answer, scrubbed.
+    /// Returns the beginning of a reply, scrubbed.
     fn preview(&self, head: &str) -> String {
         let clean = clean::visible(&self.redactor.scrub(head));
         clean[..clean.floor_char_boundary(PREVIEW)].to_string()

@@ -1,4 +1,4 @@
-//! Record of a run's calls, and metrics of how much of their data reached the answer. Everything here is
+//! Record of a run's calls, and metrics of how much of their data reached the run's result. Everything here is
 //! already scrubbed.
 
 use crate::raw;

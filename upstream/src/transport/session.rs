@@ -38,7 +38,7 @@ pub(crate) struct Life {
     pub(crate) stop: CancellationToken,
     /// Cancelled when the SDK has released the transport.
     pub(crate) released: CancellationToken,
-    /// Cancelled when the connection can answer no more calls.
+    /// Cancelled when the connection can serve no more calls.
     pub(crate) dead: CancellationToken,
     /// Cancelled when everything that belongs to the connection is gone.
     pub(crate) ended: CancellationToken,

@@ -56,7 +56,7 @@ struct Sessions(Arc<Mutex<VecDeque<(u64, String)>>>);
 const MAX_SESSIONS: usize = 16;
 
 impl Sessions {
-    /// Returns the number that stands for an id.
+    /// Returns the number that represents an id.
     fn hide(&self, id: &str) -> String {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((number, _)) = known.iter().find(|(_, known)| known == id) {

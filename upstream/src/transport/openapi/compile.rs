@@ -143,7 +143,7 @@ impl<'d> DescribedOperation<'d> {
         })
     }
 
-    /// Refuses an operation with servers of its own elsewhere: requests would leave the configured origin.
+    /// Refuses an operation that names other servers: requests would leave the configured origin.
     fn check_servers(&self, base: &Url) -> Result<(), String> {
         for holder in [self.item, self.operation] {
             for server in holder.get("servers").and_then(Value::as_array).into_iter().flatten() {
