@@ -1,5 +1,5 @@
-//! Images and documents in messages to a model. Where data is shown, a placeholder stands in the text, and the part
-//! itself goes with the same message, within limits.
+//! Images and documents in messages to a model. Where data is shown, the text has a placeholder, and the part
+//! itself is attached to the same message, within limits.
 
 use ptc_bytecode::Datum;
 use ptc_bytecode::Media;

@@ -160,7 +160,7 @@ fn tail_start(messages: &[Message], first: usize, from: usize, with_first: bool)
     (from..messages.len()).find(may_start).or_else(|| (first + 1..from).rev().find(may_start))
 }
 
-/// Returns whether every call of a reply has its result right behind it.
+/// Returns whether every call of a reply is followed at once by its result.
 fn is_answered(messages: &[Message], at: usize) -> bool {
     let results = messages[at + 1..].iter().take_while(|message| message.role == Role::Tool);
     let results: Vec<Option<&str>> = results.map(|message| message.tool_call_id.as_deref()).collect();

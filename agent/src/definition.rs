@@ -90,7 +90,7 @@ impl Agent {
         &self.0.options.tools
     }
 
-    /// Returns the libraries that agents below inherit: those that a file names. Code gives each agent its own.
+    /// Returns the libraries that child agents inherit: those that a file names. Code gives each agent its own.
     pub(crate) fn handed_down(&self) -> &[ptc_runtime::Prelude] {
         match self.0.options.prelude_inputs.is_empty() {
             true => &[],
@@ -108,7 +108,7 @@ impl Agent {
         self.0.options.name.as_deref()
     }
 
-    /// Returns warnings: oddities of the definition that are not errors.
+    /// Returns warnings: problems of the definition that are not errors.
     pub fn warnings(&self) -> &[String] {
         &self.0.warnings
     }

@@ -1,4 +1,4 @@
-//! Feedback to a model after its turn: results, errors, reminders. Each text is a pure function of the turn. Everything
+//! Feedback to a model after its turn: values, errors, reminders. Each text is a pure function of the turn. Everything
 //! observed is redacted and marked as data on the way in.
 //!
 //! ```
@@ -54,7 +54,7 @@ pub struct Progress<'p> {
 /// Warnings about a program and its calls, one line each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramWarnings {
-    /// Slips in the program's text.
+    /// Likely mistakes in the program's text.
     pub program: Vec<String>,
     /// Coerced arguments of tools.
     pub calls: Vec<String>,
@@ -159,7 +159,7 @@ impl<'s> Feedback<'s> {
             .say("Return a corrected value with `(return value)`.")
     }
 
-    /// F5: reports that the program ran, and that the mission goes on.
+    /// F5: reports that the program ran, and that the mission continues.
     pub fn progress(self, progress: &Progress<'_>) -> Self {
         let mut this = self;
         if let Some(result) = progress.result {
@@ -238,7 +238,7 @@ impl<'s> Feedback<'s> {
         ))
     }
 
-    /// Warns about a program: slips in its text, and F8.
+    /// Warns about a program: likely mistakes in its text, and F8.
     ///
     /// ```
     /// use ptc_agent::feedback::{Feedback, ProgramWarnings};

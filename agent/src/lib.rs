@@ -1,4 +1,4 @@
-//! Agents: a mission is given to a model, the model answers with programs, the programs run in a sandbox, and their
+//! Agents: a mission is given to a model, the model replies with programs, the programs run in a sandbox, and their
 //! results are checked against a contract.
 //!
 //! Defines agents ([`definition`], [`tools`]), texts for models ([`prompt`], [`feedback`]), and the reading of replies

@@ -81,11 +81,11 @@ pub fn program(call: &ToolCall) -> Result<&str, ErrorReply> {
 /// Reply to a program that succeeded.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Success {
-    /// Printed value behind [`PROMPT`]; None for nil.
+    /// Printed value after [`PROMPT`]; None for nil.
     pub result: Option<String>,
     /// Printed texts.
     pub prints: Vec<String>,
-    /// Feedback in words.
+    /// Feedback as text.
     pub feedback: String,
     /// Flag: something shown was cut.
     pub truncated: bool,
@@ -196,7 +196,7 @@ pub struct ErrorReply {
     pub reason: String,
     /// Description of the failure.
     pub message: String,
-    /// Feedback in words for the model; absent from replies that are about the call and not about a program.
+    /// Feedback as text for the model; absent from replies that are about the call and not about a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// Printed value that the program failed with.

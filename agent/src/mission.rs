@@ -136,7 +136,7 @@ pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) ->
     agent.start(options).await
 }
 
-/// Runs a mission on threads of its own, for hosts that must not compute where they poll. Only the programs compute
+/// Runs a mission on separate threads, for hosts whose polling thread must not compute. Only the programs compute
 /// where [`RunOptions::scheduled`] says. Dropping the future ends everything it started.
 pub async fn run_apart(agent: Agent, options: RunOptions) -> Result<Step, Box<Step>> {
     apart(async move { run_async(&agent, &options).await }).await

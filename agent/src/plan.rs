@@ -15,7 +15,7 @@
 //! assert_eq!(plan.step("load").unwrap().state, StepState::Done);
 //! assert_eq!(plan.remaining().map(|step| step.id.as_str()).collect::<Vec<_>>(), ["sum"]);
 //!
-//! // Another agent goes on with it.
+//! // Another agent continues with it.
 //! let agent = ptc_agent::Agent::builder().prompt("Follow the plan").plan(plan.items()).build()?;
 //! assert_eq!(agent.options().plan[1].text, "Sum them by category");
 //! # Ok::<(), ptc_agent::BuildError>(())
@@ -122,7 +122,7 @@ pub struct Execution {
 pub struct StepReport {
     /// Id of the step.
     pub id: String,
-    /// Outcome in words.
+    /// Outcome, as text.
     pub summary: String,
     /// Flag: the step was tried and failed.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -112,7 +112,7 @@ impl ReplayReport {
 }
 
 /// Returns the metadata `replay` that lets a trace be replayed without other files, for hosts that define agents in
-/// files: the definition without the answers of its tools, and the data. Images and documents are left out; such a
+/// files: the definition without the results of its tools, and the data. Images and documents are left out; such a
 /// trace cannot be replayed alone.
 pub fn mission(table: &Value, context: &Map<String, Value>) -> Value {
     let mut mission = json!({"agent": tools::without_answers(table), "context": context});
@@ -171,7 +171,7 @@ impl RecordedMission {
         }
     }
 
-    /// Returns the agent with the trace's answers behind its tools, and without a clock that could end it earlier.
+    /// Returns the agent with tools that return the trace's results, and without a clock that could end it earlier.
     fn playing(&self, agent: &Agent, playing: &Shared) -> Result<Agent, crate::BuildError> {
         let tools = agent.tools().iter().map(|tool| self.answering(tool, playing));
         let tools: Vec<crate::tools::Tool> = tools.collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! Tools as an agent defines them: names and descriptions, rules for checking and caching calls, and the code behind
+//! Tools as an agent defines them: names and descriptions, rules for checking and caching calls, and the code for
 //! them. The turn loop makes the calls.
 //!
 //! ```
@@ -75,7 +75,7 @@ impl Tool {
         }
     }
 
-    /// Makes a tool from a closure that blocks. Its answer may be anything that serialises.
+    /// Makes a tool from a closure that blocks. Its result may be anything that serialises.
     ///
     /// ```
     /// use ptc_agent::tools::Tool;
@@ -90,8 +90,8 @@ impl Tool {
         Tool::of(name, ToolKind::Plain(Body::blocking(body)))
     }
 
-    /// Makes a tool from a closure whose answer is JSON text, such as the body of a reply. The text is read straight
-    /// into data that programs share, without a JSON tree in between: for large answers that saves most of the memory
+    /// Makes a tool from a closure whose result is JSON text, such as the body of a reply. The text is read directly
+    /// into data that programs share, without a JSON tree in between: for large results that saves most of the memory
     /// and time.
     ///
     /// ```
@@ -122,7 +122,7 @@ impl Tool {
         Tool::of(name, ToolKind::Plain(Body::waiting(body)))
     }
 
-    /// Passes arguments to the tool `call` as the program spells them, keywords included: only the code behind it knows
+    /// Passes arguments to the tool `call` as the program spells them, keywords included: only the code of the tool knows
     /// how a server spells its keys.
     #[must_use]
     pub fn verbatim(mut self) -> Tool {
@@ -295,14 +295,14 @@ impl Tool {
         self
     }
 
-    /// Sets the strictness of checks on arguments and answers.
+    /// Sets the strictness of checks on arguments and results.
     #[must_use]
     pub fn validation(mut self, mode: Validation) -> Tool {
         self.validation = Some(mode);
         self
     }
 
-    /// Disables checks on arguments and answers, like `validation(Validation::Disabled)`.
+    /// Disables checks on arguments and results, like `validation(Validation::Disabled)`.
     #[must_use]
     pub fn skip_validation(self) -> Tool {
         self.validation(Validation::Disabled)
@@ -315,7 +315,7 @@ impl Tool {
         self
     }
 
-    /// Keeps the tool for one prelude: the namespace of this name, or the one that a [`PreludeId`] names. Programs and
+    /// Reserves the tool for one prelude: the namespace of this name, or the one that a [`PreludeId`] names. Programs and
     /// models do not know of it, and preludes from a store may never call it. Repeatable, for several preludes.
     ///
     /// ```
@@ -337,7 +337,7 @@ impl Tool {
         self
     }
 
-    /// Sets the maximum size of cached answers, in bytes.
+    /// Sets the maximum size of cached results, in bytes.
     #[must_use]
     pub fn max_cached_bytes(mut self, bytes: u64) -> Tool {
         self.max_cached_bytes = Some(bytes);

@@ -1,7 +1,7 @@
 //! Traces: the events of a mission, turn by turn.
 //!
 //! A [`Tracer`] has subscribers. A mission asks it for a [`Scope`], emits its events there, and makes a child scope for
-//! everything that takes time: a turn, a request, a tool, an agent below. Firewalled values are removed from each
+//! everything that takes time: a turn, a request, a tool, a child agent. Firewalled values are removed from each
 //! [`Event`] before any subscriber sees it.
 //!
 //! ```

@@ -30,8 +30,8 @@ macro_rules! for_each_builtin {
                 "inc'" => native(number::inc, operands), 1..1, Pure, inline Inc, "The same as `inc`.", "(inc' 1) ;=> 2";
                 "dec'" => native(number::dec, operands), 1..1, Pure, inline Dec, "The same as `dec`.", "(dec' 1) ;=> 0";
                 "abs" => native(number::abs, operands), 1..1, Pure, "Distance from zero.", "(abs -5) ;=> 5";
-                "max" => native(number::max, operands), 1.., Pure, "The greatest number.", "(max 3 7 5) ;=> 7";
-                "min" => native(number::min, operands), 1.., Pure, "The least number.", "(min 3 7 5) ;=> 3";
+                "max" => native(number::max, operands), 1.., Pure, "The largest number.", "(max 3 7 5) ;=> 7";
+                "min" => native(number::min, operands), 1.., Pure, "The smallest number.", "(min 3 7 5) ;=> 3";
                 "floor" => native(rounding::floor, operands), 1..1, Pure, "The greatest integer not above x.", "(floor 2.7) ;=> 2";
                 "ceil" => native(rounding::ceil, operands), 1..1, Pure, "The least integer not below x.", "(ceil 2.1) ;=> 3";
                 "round" => native(rounding::round, operands), 1..1, Pure, "The nearest integer; halves go away from zero.", "(round 2.5) ;=> 3";
@@ -106,9 +106,9 @@ macro_rules! for_each_builtin {
                 "neg-int?" => native(predicate::neg_int_p, constant, measures), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
                 "infinite?" => native(predicate::infinite_p, constant, measures), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
                 "NaN?" => native(predicate::nan_p, constant, measures), 1..1, Pure, "Whether it is the float NaN.", "(NaN? ##NaN) ;=> true";
-                "zero?" => native(predicate::zero_p, constant, measures), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
-                "pos?" => native(predicate::pos_p, constant, measures), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
-                "neg?" => native(predicate::neg_p, constant, measures), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
+                "zero?" => native(predicate::zero_p, constant, measures), 1..1, Pure, "Whether it is zero; false for anything that is not a number.", "(zero? 0.0) ;=> true";
+                "pos?" => native(predicate::pos_p, constant, measures), 1..1, Pure, "Whether it is above zero; false for anything that is not a number.", "(pos? 3) ;=> true";
+                "neg?" => native(predicate::neg_p, constant, measures), 1..1, Pure, "Whether it is below zero; false for anything that is not a number.", "(neg? -3) ;=> true";
                 "even?" => native(predicate::even_p, operands, measures), 1..1, Pure, "Whether it is a whole, even number.", "(even? 4) ;=> true";
                 "odd?" => native(predicate::odd_p, operands, measures), 1..1, Pure, "Whether it is a whole, odd number.", "(odd? 4) ;=> false";
                 "string?" => native(predicate::string_p, constant, measures), 1..1, Pure, "Whether it is a string.", "(string? \"a\") ;=> true";
@@ -248,7 +248,7 @@ macro_rules! for_each_builtin {
                 "update-vals" => core, 2..2, Pure, "Replaces each value by `(f value)`.", "(update-vals {:a 1} inc) ;=> {:a 2}";
                 "update-keys" => core, 2..2, Pure, "Replaces each key by `(f key)`.", "(update-keys {:a 1} name) ;=> {\"a\" 1}";
                 "dissoc" => native(map::dissoc, elements, keeps), 1.., Pure, "The map without these keys.", "(dissoc {:a 1 :b 2} :a) ;=> {:b 2}";
-                "merge" => native(map::merge, elements, keeps), 0.., Pure, "One map of all; later ones win.", "(merge {:a 1} {:a 2 :b 3}) ;=> {:a 2 :b 3}";
+                "merge" => native(map::merge, elements, keeps), 0.., Pure, "One map with the entries of all maps; later maps win.", "(merge {:a 1} {:a 2 :b 3}) ;=> {:a 2 :b 3}";
                 "merge-with" => core, 1.., Pure, "As `merge`, with `(f old new)` where a key occurs again.", "(merge-with + {:a 1} {:a 2}) ;=> {:a 3}";
                 "select-keys" => native(map::select_keys, elements, keyed), 2..2, Pure, "The map with only these keys.", "(select-keys {:a 1 :b 2} [:a]) ;=> {:a 1}";
                 "rename-keys" => native(map::rename_keys, elements, keyed), 2..2, Pure, "The map with keys replaced as a second map says.", "(rename-keys {:a 1} {:a :b}) ;=> {:b 1}";
@@ -288,14 +288,14 @@ macro_rules! for_each_builtin {
                 "apply" => core, 2.., Pure, "Calls `f` with the elements of the last argument as further arguments.", "(apply + 1 [2 3]) ;=> 6";
                 "comp" => core, 0.., Pure, "A function that applies the last first.", "((comp inc abs) -5) ;=> 6";
                 "partial" => core, 1.., Pure, "A function with its first arguments given.", "((partial + 10) 1) ;=> 11";
-                "complement" => core, 1..1, Pure, "A function that answers the opposite.", "((complement odd?) 2) ;=> true";
+                "complement" => core, 1..1, Pure, "A function that returns the opposite.", "((complement odd?) 2) ;=> true";
                 "constantly" => core, 1..1, Pure, "A function that always gives this value.", "((constantly 7) 1 2) ;=> 7";
                 "juxt" => core, 1.., Pure, "A function that gives the results of all functions as a vector.", "((juxt inc dec) 5) ;=> [6 4]";
                 "fnil" => core, 2..4, Pure, "A function that takes a default for a nil argument.", "((fnil inc 0) nil) ;=> 1";
                 "every-pred" => core, 1.., Pure, "A function: whether all predicates hold for all arguments.", "((every-pred odd? pos?) 3 5) ;=> true";
                 "some-fn" => core, 1.., Pure, "A function: the first true result of any predicate on any argument.", "((some-fn :a :b) {:b 2}) ;=> 2";
                 "memoize" => core, 1..1, Pure, "The function, called once for each list of arguments.", "((memoize inc) 1) ;=> 2";
-                "trampoline" => core, 1.., Pure, "Calls a function, then what it returns, until that is no function.", "(trampoline (fn [] (fn [] 5))) ;=> 5";
+                "trampoline" => core, 1.., Pure, "Calls a function, then what it returns, until that is not a function.", "(trampoline (fn [] (fn [] 5))) ;=> 5";
                 "comparator" => core, 1..1, Pure, "A comparator from a predicate that says whether one value is before another.", "(sort (comparator >) [1 3 2]) ;=> [3 2 1]";
             }
             section "Atoms" {
@@ -339,9 +339,9 @@ macro_rules! for_each_builtin {
                 "trimr" => native(string::trimr, bytes), 1..1, Pure, "Without blanks at the end.", "(trimr \" a \") ;=> \" a\"";
                 "trim-newline" => native(string::trim_newline, bytes), 1..1, Pure, "Without line breaks at the end.", "(trim-newline \"a\\n\") ;=> \"a\"";
                 "blank?" => native(string::blank_p, bytes), 1..1, Pure, "Whether it is nil, empty or all blanks.", "(blank? \" \") ;=> true";
-                "upper-case" => native(string::upper_case, bytes), 1..1, Pure, "In capitals.", "(upper-case \"aB\") ;=> \"AB\"";
+                "upper-case" => native(string::upper_case, bytes), 1..1, Pure, "In upper case.", "(upper-case \"aB\") ;=> \"AB\"";
                 "upcase" => native(string::upper_case, bytes), 1..1, Pure, "The same as `upper-case`.", "(upcase \"a\") ;=> \"A\"";
-                "lower-case" => native(string::lower_case, bytes), 1..1, Pure, "In small letters.", "(lower-case \"aB\") ;=> \"ab\"";
+                "lower-case" => native(string::lower_case, bytes), 1..1, Pure, "In lower case.", "(lower-case \"aB\") ;=> \"ab\"";
                 "downcase" => native(string::lower_case, bytes), 1..1, Pure, "The same as `lower-case`.", "(downcase \"A\") ;=> \"a\"";
                 "capitalize" => native(string::capitalize, bytes), 1..1, Pure, "The first character a capital, the others small.", "(capitalize \"aBC\") ;=> \"Abc\"";
                 "starts-with?" => native(string::starts_with_p, bytes), 2..2, Pure, "Whether a string begins with another.", "(starts-with? \"abc\" \"ab\") ;=> true";
@@ -409,8 +409,8 @@ macro_rules! for_each_builtin {
                 "Math/clamp" => native(math::clamp, operands), 3..3, Pure, "A number kept between two others.", "(Math/clamp 15 0 10) ;=> 10";
             }
             section "JSON" {
-                "json/parse-string" => native(json::parse_string, own), 1..2, Pure, "The value of JSON text, or nil if it is none; keys are strings, or keywords if the second argument is true.", "(json/parse-string \"{\\\"a\\\": [1, null]}\") ;=> {\"a\" [1 nil]}";
-                "json/parse-lines" => native(json::parse_lines, own), 1..2, Pure, "A vector of the values of JSON lines; nil for a line that is no JSON.", "(json/parse-lines \"1\\n[2]\\nx\") ;=> [1 [2] nil]";
+                "json/parse-string" => native(json::parse_string, own), 1..2, Pure, "The value of JSON text, or nil if the text is not valid JSON; keys are strings, or keywords if the second argument is true.", "(json/parse-string \"{\\\"a\\\": [1, null]}\") ;=> {\"a\" [1 nil]}";
+                "json/parse-lines" => native(json::parse_lines, own), 1..2, Pure, "A vector of the values of JSON lines; nil for a line that is not valid JSON.", "(json/parse-lines \"1\\n[2]\\nx\") ;=> [1 [2] nil]";
                 "json/generate-string" => native(json::generate_string, own), 1..2, Pure, "Compact JSON text, indented with {:pretty true}; nil if JSON has no form for the value.", "(json/generate-string {:a [1 nil]}) ;=> \"{\\\"a\\\":[1,null]}\"";
                 "json/read-str" => native(json::read_str, own), 1.., Pure, "As `json/parse-string`, with options: `:key-fn keyword`.", "(json/read-str \"{\\\"a\\\": 1}\" :key-fn keyword) ;=> {:a 1}";
                 "json/write-str" => native(json::write_str, own), 1.., Pure, "As `json/generate-string`, with options: `:indent true`.", "(json/write-str [1 2]) ;=> \"[1,2]\"";
@@ -502,8 +502,8 @@ macro_rules! for_each_builtin {
                 ".equalsIgnoreCase" => native(method::equals_ignore_case, bytes), 2..2, Pure, "Whether two strings are equal, ignoring case.", "(.equalsIgnoreCase \"aB\" \"Ab\") ;=> true";
                 ".compareTo" => native(method::compare_to, operands), 2..2, Pure, "-1, 0 or 1 by the order of two values of one kind.", "(.compareTo \"a\" \"b\") ;=> -1";
                 ".compareToIgnoreCase" => native(method::compare_to_ignore_case, bytes), 2..2, Pure, "-1, 0 or 1 by the order of two strings, ignoring case.", "(.compareToIgnoreCase \"A\" \"a\") ;=> 0";
-                ".toLowerCase" => native(method::to_lower_case, bytes), 1..1, Pure, "In small letters.", "(.toLowerCase \"aB\") ;=> \"ab\"";
-                ".toUpperCase" => native(method::to_upper_case, bytes), 1..1, Pure, "In capitals.", "(.toUpperCase \"aB\") ;=> \"AB\"";
+                ".toLowerCase" => native(method::to_lower_case, bytes), 1..1, Pure, "In lower case.", "(.toLowerCase \"aB\") ;=> \"ab\"";
+                ".toUpperCase" => native(method::to_upper_case, bytes), 1..1, Pure, "In upper case.", "(.toUpperCase \"aB\") ;=> \"AB\"";
                 ".substring" => native(method::substring, bytes), 2..3, Pure, "The part of a string from start up to end; faults outside.", "(.substring \"hello\" 1 3) ;=> \"el\"";
                 ".trim" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(.trim \" a \") ;=> \"a\"";
                 ".strip" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(.strip \" a \") ;=> \"a\"";
@@ -547,15 +547,15 @@ macro_rules! for_each_builtin {
             }
             section "Discovery" {
                 "doc" => native(discovery::doc, own), 1..1, Pure, "What a form, builtin or definition does, as text.", "(str/includes? (doc filter) \"Kind: function\") ;=> true";
-                "apropos" => native(discovery::apropos, own), 1..2, Pure, "Lines on what matches a text best; options `:limit` and `:load`.", "(first (apropos \"frequencies\")) ;=> \"local: frequencies - A map from element to how often it occurs.\"";
-                "dir" => native(discovery::dir, own), 1..2, Pure, "Lines on the members of a namespace; options `:limit` and `:offset`.", "(first (dir walk)) ;=> \"keywordize-keys - String keys of nested maps as keywords.\"";
-                "meta" => native(discovery::meta, own), 1..1, Pure, "Facts on what a name stands for, as a map; nil for a value.", "(:namespace (meta str/join)) ;=> \"clojure.string\"";
+                "apropos" => native(discovery::apropos, own), 1..2, Pure, "Lines about the best matches for a text; options `:limit` and `:load`.", "(first (apropos \"frequencies\")) ;=> \"local: frequencies - A map from element to how often it occurs.\"";
+                "dir" => native(discovery::dir, own), 1..2, Pure, "Lines about the members of a namespace; options `:limit` and `:offset`.", "(first (dir walk)) ;=> \"keywordize-keys - String keys of nested maps as keywords.\"";
+                "meta" => native(discovery::meta, own), 1..1, Pure, "Facts about what a name stands for, as a map; nil for a value.", "(:namespace (meta str/join)) ;=> \"clojure.string\"";
                 "source" => native(discovery::source, own, keeps_all), 1..1, Prints, "Prints the source of a prelude function, if there is one.", "(source map) ;=> nil";
-                "ns-publics" => native(discovery::ns_publics, own), 1..1, Pure, "The members of a namespace by name, with facts on each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
+                "ns-publics" => native(discovery::ns_publics, own), 1..1, Pure, "The members of a namespace by name, with facts about each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
                 "all-ns" => native(discovery::all_ns, own), 0..0, Pure, "The names of all namespaces.", "(first (all-ns)) ;=> \"clojure.core\"";
                 "ns-name" => native(discovery::ns_name, own), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
-                "tool/servers" => native(discovery::no_servers, own), 0..0, Host, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
-                "tool/call" => native(discovery::no_servers, own), 1..2, Host, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
+                "tool/servers" => native(discovery::no_servers, own), 0..0, Host, "The upstream servers, if the host has any.", "(tool/servers) ;=> fails runtime_error";
+                "tool/call" => native(discovery::no_servers, own), 1..2, Host, "Calls a tool of an upstream server, if the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
                 "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "The budget that an agent has left; an empty map outside of agents.", "(budget/remaining) ;=> {}";
             }
             section "Internal" {

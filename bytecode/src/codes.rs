@@ -42,9 +42,9 @@ codes! {
     201 InvalidForm "invalid_form" "A special form is malformed or not allowed here.";
     202 InvalidArity "invalid_arity" "A special form or a function known before the run got the wrong number of arguments.";
     203 InvalidCondForm "invalid_cond_form" "`cond` needs test and result in pairs.";
-    204 InvalidThreadForm "invalid_thread_form" "A threading form lacks an operand or has an odd clause.";
+    204 InvalidThreadForm "invalid_thread_form" "A threading form lacks an operand, or a test has no step.";
     205 UnsupportedPattern "unsupported_pattern" "This is not a destructuring pattern.";
-    206 InvalidPlaceholder "invalid_placeholder" "`%` may only stand inside `#(…)`.";
+    206 InvalidPlaceholder "invalid_placeholder" "`%` is only allowed inside `#(…)`.";
     207 DuplicateKey "duplicate_key" "A map or set literal repeats a key.";
     208 UnboundVar "unbound_var" "A name is not defined.";
     209 UnknownTool "unknown_tool" "The program names a tool that was not granted.";
@@ -64,7 +64,7 @@ codes! {
     310 RuntimeError "runtime_error" "An operation refused its arguments.";
     311 AssertionFailed "assertion_failed" "An `assert` did not hold.";
     312 InvalidToolArgs "invalid_tool_args" "A tool takes one map, or keywords with values.";
-    313 ToolError "tool_error" "A tool answered with an error.";
+    313 ToolError "tool_error" "A tool returned an error.";
     314 ToolCallLimitExceeded "tool_call_limit_exceeded" "The program made more tool calls than `limits.tool_calls`.";
     315 PrivateToolArgsError "private_tool_args_error" "A private tool refused its arguments.";
     316 PmapError "pmap_error" "A branch of `pmap` failed.";
@@ -73,24 +73,24 @@ codes! {
     319 Uncaught "uncaught_exception" "The program threw an exception that nothing caught.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
-    402 MemoryExceeded "memory_exceeded" "Live data outgrew `limits.memory_bytes`, or granted data `limits.granted_bytes`.";
+    402 MemoryExceeded "memory_exceeded" "Live data exceeded `limits.memory_bytes`, or granted data exceeded `limits.granted_bytes`.";
     403 StackExceeded "stack_exceeded" "Calls nested deeper than `limits.stack_bytes` allows.";
     404 Timeout "timeout" "The run took longer than `limits.timeout_ms`.";
     405 Cancelled "cancelled" "The host cancelled the run.";
     406 LoopLimitExceeded "loop_limit_exceeded" "A loop jumped more often than `limits.loop_iterations`.";
-    407 OutputExceeded "output_exceeded" "The result or what was printed is larger than the output limits.";
+    407 OutputExceeded "output_exceeded" "The value or the printed text is larger than the output limits.";
     408 ParallelCapacityExceeded "parallel_capacity_exceeded" "`pmap` was nested deeper than `limits.parallel_depth`.";
     // Boundary and host
-    501 ValidationError "validation_error" "The result does not match the requested signature.";
+    501 ValidationError "validation_error" "Arguments or a result do not match the signature.";
     502 InvalidTool "invalid_tool" "A tool was registered wrongly.";
     503 InvalidConfig "invalid_config" "A limit or option has an impossible value.";
     504 InvalidData "invalid_data" "Granted data is not valid JSON or cannot be represented.";
     // Artifacts and snapshots
     601 ArtifactInvalid "artifact_invalid" "The artifact cannot be used this way.";
-    603 SnapshotInvalid "snapshot_invalid" "The bytes are not a sound snapshot of a run.";
+    603 SnapshotInvalid "snapshot_invalid" "The bytes are not a valid snapshot of a run.";
     604 BadMagic "bad_magic" "The file is not an artifact.";
     605 Corrupt "corrupt" "The artifact file is cut off or damaged.";
-    606 UnsupportedFormat "unsupported_format" "The artifact file has a layout this version does not read.";
+    606 UnsupportedFormat "unsupported_format" "The artifact file has a layout that this version cannot read.";
     607 AbiMismatch "abi_mismatch" "The artifact was compiled for another instruction set.";
     608 ArtifactTooLarge "artifact_too_large" "The artifact file is larger than allowed.";
     609 ArtifactLimitExceeded "limit_exceeded" "The artifact exceeds one of the limits on its contents.";
@@ -125,7 +125,7 @@ codes! {
     // The store of preludes
     801 NotFound "not_found" "The store has no such prelude, or no longer has that version.";
     802 InvalidArgument "invalid_argument" "An argument for the store is malformed.";
-    803 InvalidRef "invalid_ref" "A stored prelude is named `id`, `id@7`, or by id and version.";
+    803 InvalidRef "invalid_ref" "A reference to a stored prelude is malformed.";
     804 ChecksumMismatch "checksum_mismatch" "The stored source is not the expected one.";
     805 StaleBase "stale_base" "The stored prelude changed since it was read.";
     806 PreludeNamespaceViolation "prelude_namespace_violation" "A stored prelude must declare exactly the namespace it is named after.";
@@ -142,7 +142,7 @@ codes! {
     1001 SurplusBracket "surplus_bracket" "A closing bracket outside of any form closes nothing; it is skipped.";
     1002 AbsentField "absent_field" "The program reads a field that none of the records has.";
     1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values: they are of another kind, or a similar constant was meant.";
-    1004 UndeclaredField "undeclared_field" "A tool has no known field or argument of this name, but a similar one.";
+    1004 UndeclaredField "undeclared_field" "A tool has no known field or argument of this name, but it has a similar one.";
 }
 
 impl Code {

@@ -101,7 +101,7 @@ fn code_of(container: &Container<'_>) -> Result<Artifact, Diagnostic> {
     };
     let mut artifact: Artifact = read_exactly(body, "artifact")?;
     if artifact.blocks.iter().any(|block| !block.spans.is_empty()) {
-        return Err(not_canonical("source positions stand among the code"));
+        return Err(not_canonical("source positions are among the code"));
     }
     if let Some(body) = container.section(kind::DEBUG) {
         let spans: Spans = read_exactly(body, "source positions")?;
@@ -120,7 +120,7 @@ fn read_exactly<T: Serialize + DeserializeOwned>(body: &[u8], what: &str) -> Res
     let (value, rest) = postcard::take_from_bytes::<T>(body)
         .map_err(|error| damaged(format!("the file does not hold its {what}: {}", words(&error))))?;
     if !rest.is_empty() {
-        return Err(not_canonical(&format!("{} bytes stand behind its {what}", rest.len())));
+        return Err(not_canonical(&format!("{} bytes follow its {what}", rest.len())));
     }
     // Postcard accepts some numbers that are written longer than necessary.
     match to_bytes(&value) == body {
@@ -130,11 +130,8 @@ fn read_exactly<T: Serialize + DeserializeOwned>(body: &[u8], what: &str) -> Res
 }
 
 fn not_canonical(what: &str) -> Diagnostic {
-    Diagnostic::without_span(
-        Code::NonCanonical,
-        format!("the file is not written the one way it can be: {what}"),
-    )
-    .hint("recompile it with this version of ptc")
+    Diagnostic::without_span(Code::NonCanonical, format!("the file is not in its canonical form: {what}"))
+        .hint("recompile it with this version of ptc")
 }
 
 /// Describes a postcard error without postcard's own vocabulary.

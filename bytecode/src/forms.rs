@@ -39,8 +39,8 @@ macro_rules! forms {
 }
 
 forms! {
-    "def" Def fixed "(def name value)" "Defines a name for the rest of the session and gives its var; a doc string may stand before the value." "(do (def x 5) (inc x)) ;=> 6";
-    "defn" Defn "(defn name [params] body…)" "Defines a function; a doc string may follow the name, and several arities may stand in lists." "(do (defn area [w h] (* w h)) (area 2 3)) ;=> 6";
+    "def" Def fixed "(def name value)" "Defines a name for the rest of the session and gives its var; a doc string may come before the value." "(do (def x 5) (inc x)) ;=> 6";
+    "defn" Defn "(defn name [params] body…)" "Defines a function; a doc string may follow the name; for several arities, each is a list." "(do (defn area [w h] (* w h)) (area 2 3)) ;=> 6";
     "defn-" DefnPrivate "(defn- name [params] body…)" "The same as `defn`." "(do (defn- twice [x] (* 2 x)) (twice 4)) ;=> 8";
     "defonce" DefOnce fixed "(defonce name value)" "Defines a name unless it has a value already." "(do (def x 1) (defonce x 2) x) ;=> 1";
     "declare" Declare "(declare name…)" "Promises definitions that come later, for functions that call each other." "(do (declare g) (defn f [] (g)) (defn g [] 1) (f)) ;=> 1";
@@ -49,12 +49,12 @@ forms! {
     "letfn" Letfn "(letfn [(name [params] body…)…] body…)" "Binds functions that may call themselves and each other." "(letfn [(twice [x] (* 2 x))] (twice 4)) ;=> 8";
     "do" Do fixed "(do form…)" "Evaluates forms in order, gives the last value." "(do 1 2 3) ;=> 3";
     "if" If fixed "(if test then else?)" "One branch or the other; only nil and false are falsy." "(if 0 :yes :no) ;=> :yes";
-    "if-not" IfNot "(if-not test then else?)" "`if` with the test turned around." "(if-not nil 1 2) ;=> 1";
+    "if-not" IfNot "(if-not test then else?)" "`if` with the test negated." "(if-not nil 1 2) ;=> 1";
     "when" When "(when test body…)" "The body if the test holds, else nil." "(when (pos? 1) :ok) ;=> :ok";
     "when-not" WhenNot "(when-not test body…)" "The body if the test does not hold, else nil." "(when-not nil :ok) ;=> :ok";
     "cond" Cond "(cond test value … :else value)" "The value of the first test that holds, or nil." "(cond (neg? 1) :minus :else :plus) ;=> :plus";
     "case" Case "(case x constant value … default?)" "The value whose constant equals x; a list groups constants; nil without a match and default." "(case 2 1 :one (2 3) :few :many) ;=> :few";
-    "condp" Condp "(condp pred x test value … default?)" "The first value for which `(pred test x)` holds; `test :>> f` calls f with what pred gave." "(condp = 2 1 :one 2 :two) ;=> :two";
+    "condp" Condp "(condp pred x test value … default?)" "The first value for which `(pred test x)` holds; `test :>> f` calls f with the result of `pred`." "(condp = 2 1 :one 2 :two) ;=> :two";
     "if-let" IfLet "(if-let [pattern value] then else?)" "Binds the value if it is truthy, else takes the other branch." "(if-let [x (:a {:a 1})] (inc x) 0) ;=> 2";
     "when-let" WhenLet "(when-let [pattern value] body…)" "Binds the value and runs the body if it is truthy." "(when-let [x 5] (inc x)) ;=> 6";
     "if-some" IfSome "(if-some [pattern value] then else?)" "As `if-let`, but only nil fails." "(if-some [x false] [x] :none) ;=> [false]";
@@ -83,7 +83,7 @@ forms! {
     "ns" Ns "(ns name (:require [namespace :as alias :refer [name…]]…))" "Gives namespaces an alias for the rest of the program; nothing is loaded. At the top level only." "(ns app (:require [clojure.string :as s])) (s/join \"-\" [1 2]) ;=> \"1-2\"";
     "require" Require "(require '[namespace :as alias])" "As the `:require` of `ns`." "(require '[clojure.set :as set]) (set/union #{1} #{2}) ;=> #{1 2}";
     "lazy-seq" LazySeq "(lazy-seq body…)" "The elements of its body, at once: sequences are eager." "(lazy-seq [1 2]) ;=> [1 2]";
-    "return" Return fixed "(return value)" "Ends the run at once with a final value." "(do (return 1) 2) ;=> 1";
+    "return" Return fixed "(return value)" "Ends the run at once with this value." "(do (return 1) 2) ;=> 1";
     "fail" Fail fixed "(fail reason)" "Ends the run at once as a failure that carries any value." "(fail \"no rows\") ;=> fails fail";
     "try" Try fixed "(try body… (catch Class e handler…) … (finally cleanup…))" "The value of the body; if it stops with an exception of a class, the value of that handler. `Exception` and `:default` catch all that can be caught: not limits, `fail` and `return`." "(try (/ 1 0) (catch ArithmeticException e (:kind (ex-data e)))) ;=> :arithmetic_error";
     "throw" Throw fixed "(throw exception)" "Stops with an exception, for `try` to catch." "(try (throw (ex-info \"no rows\" {:table \"orders\"})) (catch ExceptionInfo e (ex-data e))) ;=> {:table \"orders\"}";

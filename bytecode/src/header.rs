@@ -67,7 +67,7 @@ impl Header {
         }
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
-            return Err(not_ours("the file does not start as an artifact does"));
+            return Err(not_ours("the file does not start like an artifact"));
         }
         let mut rest = &bytes[known..];
         let version = take(&mut rest).map(u16::from_le_bytes);

@@ -34,11 +34,11 @@ macro_rules! for_each_op {
             /// needs no copy names `count` three times.
             Again { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
             /// As `Again`, where `src` is not read afterwards. Like all `…Last` instructions, it is not made by the compiler:
-            /// linking replaces an equivalent instruction by it, see `last_use.rs`.
+            /// linking replaces an equivalent instruction with it, see `last_use.rs`.
             AgainLast { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
-            /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and goes on.
+            /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and continues with the next instruction.
             JumpIf { test: Reg In, fuel: Small At, to: Target At } cost 1;
-            /// Continues at `to` if `test` is nil or false; else pays `fuel` and goes on.
+            /// Continues at `to` if `test` is nil or false; else pays `fuel` and continues with the next instruction.
             JumpUnless { test: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` if `src` is nil.
             JumpIfNil { src: Reg In, fuel: Small At, to: Target At } cost 1;
@@ -111,14 +111,14 @@ macro_rules! for_each_op {
             /// `dst ←` a closure over `n` values starting at `first`.
             MakeClosure { dst: Reg Out, first: Base In, n: Small At, code: CodeId At } cost 2;
 
-            /// Calls the value in `base` with the `n` values behind it; the result replaces `base`.
+            /// Calls the value in `base` with the `n` values after it; the result replaces `base`.
             /// Faults `not_callable`, `arity_mismatch`, `arity_error`, `stack_exceeded`.
             Call { base: Callee InOut, n: Small At } cost 3;
             /// `base ← def`, then as `Call`.
             CallDef { base: Args InOut, n: Small At, def: DefId At } cost 3;
             /// `base ← builtin`, then as `Call`.
             CallBuiltin { base: Args InOut, n: Small At, import: ImportId At } cost 2;
-            /// Suspends the run until the host answers; the answer replaces `base`.
+            /// Suspends the run until the host supplies the result, which replaces `base`.
             CallTool { base: Args InOut, n: Small At, tool: ToolId At } cost 10;
             /// As `Call`, but the last of the `n` arguments is a collection of further arguments.
             Apply { base: Callee InOut, n: Small At } cost 4;
@@ -127,7 +127,7 @@ macro_rules! for_each_op {
             /// path pays for itself.
             Try { base: Callee InOut, n: Small At, to: Target At } cost 4;
             /// Calls `f` once per element of `items` in parallel branches: `pmap`. Suspends until
-            /// all have answered; `dst ←` the answers in order.
+            /// all have ended; `dst ←` their values in order.
             ParallelMap { dst: Reg Out, f: Reg In, items: Reg In } cost 10;
             /// Calls each function of `items` in parallel branches: `pcalls`.
             ParallelCalls { dst: Reg Out, items: Reg In } cost 10;
@@ -171,7 +171,7 @@ macro_rules! for_each_op {
             First { dst: Reg Out, coll: Reg In } cost 2;
             /// `dst ←` the number of elements.
             Count { dst: Reg Out, coll: Reg In } cost 2;
-            /// `dst ← coll` with `key` set to the register behind it: `(assoc coll k v)`.
+            /// `dst ← coll` with `key` set to the register after it: `(assoc coll k v)`.
             Assoc { dst: Reg Out, coll: Reg In, key: Pair In } cost 3;
             /// As `Assoc`, where `coll` is not read afterwards: it is changed in place if nothing else refers to it.
             AssocLast { dst: Reg Out, coll: Reg In, key: Pair In } cost 3;
@@ -202,12 +202,12 @@ macro_rules! for_each_op {
             /// `dst ←` a set of the builder's items.
             BuildSet { dst: Reg Out, builder: Reg In } cost 1;
             /// Starts iterating: the register `iter ←` `coll` in a form that can be walked, the one
-            /// behind it `←` a cursor. Faults `type_error` if `coll` is not seqable.
+            /// after it `←` a cursor. Faults `type_error` if `coll` is not seqable.
             IterStart { iter: PairOut Out, coll: Reg In } cost 2;
             /// `dst ←` the next element, or continues at `to` when there is none.
             IterNext { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2;
             /// The back edge of such a loop: `dst ←` the next element, then continues at `to`, an earlier
-            /// place. When there is none, pays `fuel` and goes on.
+            /// place. When there is none, pays `fuel` and continues with the next instruction.
             IterBack { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2 back;
         }
     };

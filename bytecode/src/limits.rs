@@ -74,7 +74,7 @@ pub struct LimitRow {
 }
 
 limits! {
-    /// Work: every instruction, and every native by the items it touches.
+    /// Work: every instruction, and every builtin by the items it touches.
     fuel: Count = 200_000_000, max u64::MAX / 4;
     /// Live data of a program, all its parallel branches together; garbage does not count.
     memory_bytes: Bytes = 10_000_000, max 64 << 30;

@@ -29,7 +29,7 @@ fn what_is_written_is_read_back() {
 #[test]
 fn files_of_another_kind_are_named() {
     check(Vec::clear, Code::BadMagic, "the file is empty");
-    let other = "the file does not start as an artifact does";
+    let other = "the file does not start like an artifact";
     check(|bytes| *bytes = b"(+ 1 2)".to_vec(), Code::BadMagic, other);
     check(|bytes| *bytes = b"P?".to_vec(), Code::BadMagic, other);
     // Damage by a transfer in text mode, which converts line ends.
@@ -130,7 +130,7 @@ fn bodies_that_are_no_artifact_are_named() {
     };
     let corrupt = |message: &str| (Code::Corrupt, message.to_string());
     assert_eq!(body(&|b| b.truncate(60)), corrupt("the file does not hold its artifact: it ends too early"));
-    let longer = "the file is not written the one way it can be: 1 bytes stand behind its artifact";
+    let longer = "the file is not in its canonical form: 1 bytes follow its artifact";
     assert_eq!(body(&|b| b.push(0)), (Code::NonCanonical, longer.to_string()));
     // The first function has no name; 2 is neither "none" nor "some".
     let message = "the file does not hold its artifact: a choice is neither there nor absent";

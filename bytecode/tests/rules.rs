@@ -186,7 +186,7 @@ fn constants_are_values() {
         keys(vec![Node::Vector(0), Node::Vector(1)]),
         "constant 5 should be a vector of keys, but a key is a collection",
     );
-    let twice = "constant 5 should be a vector of distinct keys, but one stands twice";
+    let twice = "constant 5 should be a vector of distinct keys, but one occurs twice";
     check_artifact(keys(vec![Node::Int(1), Node::Float(1.0), Node::Vector(2)]), twice);
     check_artifact(keys(vec![Node::Float(0.0), Node::Float(-0.0), Node::Vector(2)]), twice);
     let two_to_64 = Node::Big("18446744073709551616".into());
@@ -254,7 +254,7 @@ fn entry_and_exports_can_be_called_from_outside() {
         edit(|a| a.exports.push(export("x", 2))),
         "export `x` captures values, which only closures do",
     );
-    check_artifact(edit(|a| a.exports.push(export("sum", 1))), "export `sum` stands twice");
+    check_artifact(edit(|a| a.exports.push(export("sum", 1))), "export `sum` is listed twice");
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn source_positions_are_in_order() {
 #[test]
 fn registers_are_written_before_they_are_read() {
     let unwritten = |pc: usize, op: &str, reg: u8| {
-        format!("instruction {pc} ({op}): reads register {reg}, which is not written on every way here")
+        format!("instruction {pc} ({op}): reads register {reg}, which is not written on every path to here")
     };
     check_ops(&[Op::Return { src: 1 }], &unwritten(1, "return", 1));
     // Only one of two branches writes.

@@ -242,7 +242,7 @@ pub struct ReplArgs {
     pub settings: Settings,
 }
 
-/// How much of an answer of the server is shown.
+/// How much of a result of the server is shown.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Display {
     /// The text for the model.
@@ -456,7 +456,7 @@ pub struct BuildArgs {
 
 /// Runs the tests of preludes: `(deftest …)` in `crm_test.clj` next to `crm.clj`.
 ///
-/// Each test runs by itself, in the sandbox. Tools answer only where the tests stub them.
+/// Each test runs by itself, in the sandbox. A tool returns a result only if a test stubs it.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 all passed, 1 a failed test or too little coverage, 2 a usage or file error."
@@ -474,7 +474,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "TEXT")]
     pub filter: Vec<String>,
 
-    /// Gives a tool a fixed answer, unless a test stubs it. Repeatable.
+    /// Gives a tool a fixed result, unless a test stubs it. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
@@ -496,7 +496,7 @@ pub struct TestArgs {
 
 /// Shows what is in `.ptcp` files, without running them.
 #[derive(ClapArgs, Debug)]
-#[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
+#[command(after_help = "Exit codes: 0 a valid file, 2 a usage or file error, 5 an invalid file.")]
 pub struct InspectArgs {
     /// The files.
     #[arg(value_name = "FILE", required = true)]
@@ -521,7 +521,7 @@ pub struct InspectArgs {
 
 /// Checks `.ptcp` files from end to end.
 #[derive(ClapArgs, Debug)]
-#[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
+#[command(after_help = "Exit codes: 0 a valid file, 2 a usage or file error, 5 an invalid file.")]
 pub struct VerifyArgs {
     /// The files.
     #[arg(value_name = "FILE", required = true)]
@@ -580,7 +580,7 @@ pub struct KeyNewArgs {
     pub key: PathBuf,
 }
 
-/// Shows the public key of a key.
+/// Shows the public half of a signing key.
 #[derive(ClapArgs, Debug)]
 pub struct KeyPublicArgs {
     /// The key file.
@@ -692,7 +692,7 @@ pub struct StoreAt {
 
 /// Shows what agents did, from their traces.
 ///
-/// A trace is a file of JSON lines. Files of the agents below are next to it and are read with it; a
+/// A trace is a file of JSON lines. Files of child agents are next to it and are read with it; a
 /// folder stands for all traces in it. Broken lines are skipped and reported on standard error.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 shown, 2 a usage or file error.")]
@@ -764,7 +764,7 @@ pub struct Settings {
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub data: Vec<Data>,
 
-    /// Grants tool/NAME with a fixed answer, as JSON text or from a file. Repeatable.
+    /// Grants tool/NAME with a fixed result, as JSON text or from a file. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 

@@ -13,7 +13,7 @@ const EVERY: Duration = Duration::from_secs(2);
 /// touched, so that it costs no memory.
 const UNTOUCHED: usize = 64 << 20;
 
-/// Makes the allocator look, for ever.
+/// Makes the allocator look again and again.
 pub async fn give_memory_back() {
     loop {
         tokio::time::sleep(EVERY).await;

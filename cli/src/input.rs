@@ -160,7 +160,7 @@ pub fn read_program(file: &Path) -> Result<String, Problem> {
     text_of(bytes.map_err(|problem| if is_program(file) { problem.hint(TEXT_FLAG) } else { problem })?, file)
 }
 
-const TEXT_FLAG: &str = "`-e` stands before the text of a program: `ptc eval -e '(+ 1 2)'`";
+const TEXT_FLAG: &str = "`-e` comes before the text of a program: `ptc eval -e '(+ 1 2)'`";
 
 /// True if this is the text of a program rather than a file's name.
 fn is_program(file: &Path) -> bool {

@@ -123,7 +123,7 @@ pub fn hint(reason: &str) -> Option<&'static str> {
             "name a model with --llm, such as --llm anthropic:haiku, or set default_model in the table of models"
         }
         "model_not_found" => "--llm takes a name of the table (--models), an alias, or provider:model",
-        "llm_error" => "the message is the client's or the provider's; --llm names another model",
+        "llm_error" => "the message comes from the client or the provider; choose another model with --llm",
         "model_refused" => "change the prompt or its data, or name another model with --llm",
         "reply_filtered" => "change the prompt or its data, or relax the provider's filter",
         "reply_cut" => "raise max_tokens of the model in the table of models, or give the agent more turns",
@@ -131,7 +131,7 @@ pub fn hint(reason: &str) -> Option<&'static str> {
             "see what the turns did with --verbose; --max-turns allows more"
         }
         "turn_budget_exhausted" => {
-            "raise turn_budget in the agent, which counts the turns of all agents below too"
+            "raise turn_budget in the agent, which also counts the turns of child agents"
         }
         "mission_timeout" => "--mission-timeout 5m gives it more time",
         "validation_error" => "the model did not keep the signature; see its turns with --verbose",

@@ -113,7 +113,7 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Assert => cx.assert_form(call),
         FormName::Ns | FormName::Require => Err(call.error(
             Code::InvalidForm,
-            "stands at the top level of a program, not inside another form",
+            "belongs at the top level of a program, not inside another form",
             "(require '[clojure.string :as s]) before the other forms",
         )),
         FormName::LazySeq => Ok(cx.lazy_seq_form(call)),

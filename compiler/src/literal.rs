@@ -428,13 +428,13 @@ fn not_ascii(c: char, text: &str, span: Span) -> Diagnostic {
         | '\u{2029}'
         | '\u{3000}'
         | '\u{feff}' => error(span, format!("U+{:04X} is not a space here", u32::from(c)))
-            .hint("an invisible character stands here: replace it by a plain space"),
+            .hint("there is an invisible character here: replace it with a plain space"),
         '→' => error(span, "`→` is not a name").hint("write ->"),
         '≤' | '≥' | '≠' | '−' | '×' | '÷' => {
             error(span, format!("`{c}` is not a name")).hint("the operators are written <= >= not= - * /")
         }
         _ => error(span, format!("`{shown}`: names are ASCII, but this has `{c}`"))
-            .hint("text in other letters goes into strings and comments"),
+            .hint("put text in other letters into strings or comments"),
     }
 }
 
@@ -444,10 +444,10 @@ fn other(text: &str, span: Span) -> Diagnostic {
             .hint("after `#` come { for a set, ( for a function, \" for a regex, _ to leave a form out"),
         Some('\\') => error(span, "`\\` needs a character after it").hint("write \\a, \\newline or a string"),
         Some(c) if c.is_control() => {
-            error(span, format!("the control character U+{:04X} cannot stand here", u32::from(c)))
+            error(span, format!("the control character U+{:04X} is not allowed here", u32::from(c)))
                 .hint("remove it; inside a string write it as \\uXXXX")
         }
-        Some(c) => error(span, format!("`{c}` cannot stand here")).hint("remove it"),
+        Some(c) => error(span, format!("`{c}` is not allowed here")).hint("remove it"),
         None => error(span, "nothing can be read here"),
     }
 }

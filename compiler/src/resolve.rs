@@ -234,7 +234,7 @@ impl<'a, 's> Resolver<'a, 's> {
                 _ => self.report(Diagnostic::error(
                     Code::UnrecognizedNode,
                     form.span,
-                    "only functions may stand at the top level of a library",
+                    "only functions are allowed at the top level of a library",
                 )),
             }
         }

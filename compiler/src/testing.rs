@@ -178,7 +178,7 @@ impl Reader {
         if let [Form { kind: FormKind::Quote(Form { kind: FormKind::Symbol(tool), .. }), .. }, _] = args {
             return Some(Stub { tool: tool.strip_prefix("tool/").unwrap_or(tool).to_string(), span });
         }
-        self.wrong(span, "stub-tool", "takes the quoted name of a tool, and a function or an answer");
+        self.wrong(span, "stub-tool", "takes the quoted name of a tool, and a function or a result");
         None
     }
 
@@ -200,7 +200,7 @@ impl Reader {
             }
             Some(("is", [expr, ..])) => self.check(form.span, expr),
             Some(("deftest", _)) => {
-                self.wrong(form.span, "deftest", "stands at the top level of a test file")
+                self.wrong(form.span, "deftest", "belongs at the top level of a test file")
             }
             Some(("stub-tool", args)) => {
                 let stub = self.stub(form.span, args);
@@ -209,7 +209,7 @@ impl Reader {
                     None => self.wrong(
                         form.span,
                         "stub-tool",
-                        "stands at the top level of a test file, or in a deftest",
+                        "belongs at the top level of a test file, or in a deftest",
                     ),
                 }
                 return;
@@ -433,7 +433,7 @@ mod tests {
             ("(deftest)", "needs a name"),
             ("(deftest \"a\" 1)", "needs a name"),
             ("(deftest a 1) (deftest a 2)", "two tests called `a`"),
-            ("(do (deftest a 1))", "stands at the top level"),
+            ("(do (deftest a 1))", "belongs at the top level"),
             ("(stub-tool find 1)", "takes the quoted name of a tool"),
             ("(defn f [] (stub-tool 'find 1))", "or in a deftest"),
             ("(deftest a (is (fails? 1)) (is 2))", "must be the last check"),

@@ -68,7 +68,7 @@ impl<'d> Tree<'d> {
     }
 }
 
-/// Returns the number of subtrees that a node takes.
+/// Returns the number of subtrees that a node has.
 fn children(node: &Node) -> usize {
     match node {
         Node::Vector(n) | Node::Set(n) => *n as usize,
@@ -85,7 +85,7 @@ pub struct View<'t> {
 }
 
 impl<'t> View<'t> {
-    /// Returns the value's last node; the nodes of its parts stand before it.
+    /// Returns the value's last node; the nodes of its parts come before it.
     pub fn node(self) -> &'t Node {
         &self.tree.nodes[self.at]
     }
@@ -125,8 +125,8 @@ impl<'t> View<'t> {
         self.tree.datum.is_veiled(self.at)
     }
 
-    /// Returns the places of the marks that a copy of the value needs if its first node stands at `start` of other
-    /// data. A copy taken from inside a marked value is marked as a whole.
+    /// Returns the places of the marks that a copy of the value needs if its first node is put at position `start` of
+    /// other data. A copy taken from inside a marked value is marked as a whole.
     pub fn veiled_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
         let is_part = self.is_veiled() && !self.is_marked();
         let whole = is_part.then(|| (start + self.size() - 1) as u32);

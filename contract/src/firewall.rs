@@ -1,12 +1,11 @@
 //! Fields that no model sees: those whose name begins with `_`. Programs and hosts have them in full; everything that
-//! becomes part of a request, a trace or a log passes through here first.
-//!
-//! Programs run with the firewall up ([`ptc_runtime::Grants::firewall`]): the VM marks such values and everything
-//! derived from them, never prints them, and says which parts of outgoing data are marked. Here those parts are
-//! replaced, together with values under firewalled keys.
+//! becomes part of a request, a trace or a log passes through here first. Programs run with the firewall on
+//! ([`ptc_runtime::Grants::firewall`]): the VM marks such values and everything derived from them, never prints them,
+//! and says which parts of outgoing data are marked. Here those parts are replaced, together with values under
+//! firewalled keys.
 //!
 //! Data from outside carries no mark. A second line of defence searches texts for any string, number or date of six or
-//! more characters that is known to stand under a firewalled key, as when a tool quotes its arguments.
+//! more characters that is known to be the value of a firewalled key, in case a tool quotes its arguments.
 
 mod arriving;
 
@@ -272,7 +271,7 @@ pub struct Secrets {
     heads: Option<AhoCorasick>,
 }
 
-/// Secrets shared by a run and all runs below it.
+/// Secrets shared by a mission and its child agents.
 pub type SharedSecrets = Arc<Mutex<Secrets>>;
 
 /// Shows the number of values, never the values.
@@ -306,8 +305,8 @@ impl Secrets {
         self.learn(datum);
     }
 
-    /// Remembers the firewalled values of shared data. Data too large to be searched may hold anything, so afterwards
-    /// no text of the run is trusted.
+    /// Remembers the firewalled values of shared data. Data too large to be searched may contain anything, so
+    /// afterwards every text of the run counts as secret.
     pub fn learn_frozen(&mut self, name: Option<&str>, value: &Frozen) {
         match value.to_datum(MAX_SEARCHED_BYTES) {
             Ok(datum) => self.learn_named(name.unwrap_or_default(), &datum),

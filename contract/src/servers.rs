@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A pending answer of a tool.
+/// A pending result of a tool.
 pub type ServerCall = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolError>> + Send>>;
 
 /// A pending list of tools.
@@ -52,14 +52,14 @@ pub trait Servers: Send + Sync {
     /// Lists the tools of all servers, starting servers as needed.
     fn tools(&self) -> ServerListing;
 
-    /// Calls a tool by name and returns the value that its server answers. Failures of servers are errors here.
+    /// Calls a tool by name and returns the value that its server sends. Failures of servers are errors here.
     fn call_tool(&self, server: &str, tool: &str, args: ToolArgs) -> ServerCall;
 
     /// Returns the number of calls so far, and a row for each call after the first `seen` that wrote or may have
-    /// written: server, tool and effect, without arguments and answers.
+    /// written: server, tool and effect, without arguments and results.
     fn writes_since(&self, seen: usize) -> (usize, Vec<Value>);
 
-    /// Begins the next program, or the next turn of a model that calls tools by name: budgets start anew.
+    /// Begins the next program, or the next turn of a model that calls tools by name: its budgets start again.
     fn next_program(&self);
 
     /// Ends the run: further calls are refused. Returns what its last program looked up.

@@ -1,4 +1,4 @@
-//! Parsing of functions into tools: parameters, answers, and refusals.
+//! Parsing of functions into tools: parameters, results, and refusals.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;

@@ -17,8 +17,8 @@ use syn::{ItemFn, parse_macro_input};
 ///
 /// - Parameters are the arguments, by name. Each has a type that implements `serde::Deserialize` and
 ///   `schemars::JsonSchema`, and owns its data: `String`, not `&str`. Calls may omit an `Option` and parameters with
-///   `#[serde(default)]`; attributes of `serde` and `schemars` may stand before any parameter.
-/// - The answer has a type that implements `serde::Serialize` and `schemars::JsonSchema`, or is a `Result` of such a
+///   `#[serde(default)]`; attributes of `serde` and `schemars` are allowed before any parameter.
+/// - The result has a type that implements `serde::Serialize` and `schemars::JsonSchema`, or is a `Result` of such a
 ///   type with an error that implements `Display`. The return type must be written as `Result<…>`, under any path.
 ///   Errors and panics become errors of the tool.
 /// - Doc comments are for models: the function's describe the tool, and those before parameters the arguments.

@@ -46,7 +46,7 @@ impl Parse for Options {
     }
 }
 
-/// Checks that programs can write the name behind `tool/`.
+/// Checks that programs can write the name after `tool/`.
 fn named(name: LitStr) -> Result<LitStr> {
     let text = name.value();
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');

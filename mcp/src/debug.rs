@@ -110,7 +110,7 @@ impl Debug {
         Debug::with_clock(settings, redactor, Arc::new(SystemTime::now))
     }
 
-    /// Creates a ring with a clock of its own, for tests.
+    /// Creates a ring with a separate clock, for tests.
     pub fn with_clock(settings: &Settings, redactor: Option<Arc<Redactor>>, clock: Clock) -> Debug {
         let size = settings.debug_ring_size.clamp(10, 5_000) as usize;
         let ring = Arc::new(Mutex::new(Ring { size, calls: VecDeque::new(), bytes: 0 }));

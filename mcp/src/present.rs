@@ -38,7 +38,7 @@ impl Payload {
         }
     }
 
-    /// Returns the bytes of the reply taken by the value itself, which has a limit of its own in addition to
+    /// Returns the bytes of the reply taken by the value itself, which has a separate limit in addition to
     /// the rest's.
     fn value_bytes(&self, profile: Profile) -> usize {
         let Some(value) = &self.value else { return 0 };

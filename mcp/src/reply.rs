@@ -41,7 +41,7 @@ pub struct Payload {
     pub detail: Option<Value>,
     /// The session that the program ran in.
     pub session: Option<Box<InSession>>,
-    /// Complete answer of a tool that runs no program, shown in every profile.
+    /// Complete result of a tool that runs no program, shown in every profile.
     pub answer: Option<Map<String, Value>>,
 }
 
@@ -99,7 +99,7 @@ impl Payload {
         Payload::error(Reason::Cancelled, "the call was cancelled before it was done")
     }
 
-    /// Creates the answer of a tool that runs no program, shown in every profile.
+    /// Creates the result of a tool that runs no program, shown in every profile.
     ///
     /// ```
     /// use ptc_mcp::{Payload, Profile};

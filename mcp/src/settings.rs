@@ -152,11 +152,11 @@ settings! {
     "max-program-bytes" max_program_bytes: u64 = count "65536";
     /// Maximum size of `context` in bytes of JSON.
     "max-context-bytes" max_context_bytes: u64 = count "4194304";
-    /// Maximum programs that compute at once; default: the number of cores, at most 8. Clients with no program among them share as many extra slots. Programs that wait for servers do not count.
+    /// Maximum programs that compute at once; default: the number of cores, at most 8. There are as many extra slots for clients that have no program among them. Programs that wait for servers do not count.
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
     /// Maximum programs in the queue for a slot, each for at most its own timeout; owners take turns. Further calls get `busy`.
     "max-queued-calls" max_queued_calls: u64 = number "1000";
-    /// Maximum unfinished programs of one client, whether they compute, queue, or wait for servers or a model; the total for all clients is half as many more. Further calls get `busy`.
+    /// Maximum unfinished programs of one client, whether they compute, queue, or wait for servers or a model; for all clients together, 1.5 times as many. Further calls get `busy`.
     "max-open-calls" max_open_calls: u64 = count "10000";
     /// Memory budget for all programs, in bytes: a running program counts with its limit, a waiting one with what it holds. A program that would exceed the budget fails with `memory_limit`.
     "max-all-programs-bytes" max_all_programs_bytes: u64 = count "2147483648";
@@ -309,7 +309,7 @@ settings! {
     "http-allow-unsafe-network" http_allow_unsafe_network: bool = switch "false";
     /// Maximum size of a request body in bytes; default: `max-frame-bytes`.
     "http-max-body-bytes" http_max_body_bytes: Option<u64> = count "";
-    /// Memory for all request bodies in progress, counted as parsed, in bytes; further ones get 503.
+    /// Memory for all request bodies in progress, counted by their parsed size, in bytes; further requests get 503.
     "http-max-bodies-bytes" http_max_bodies_bytes: u64 = count "134217728";
     /// Minimum speed of a request body in bytes per second, measured over five seconds.
     "http-min-body-bytes-per-second" http_min_body_bytes_per_second: u64 = count "1024";

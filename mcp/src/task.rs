@@ -1,4 +1,4 @@
-//! `lisp_task`: a task in words, carried out by a model of the server that writes programs against upstream servers.
+//! `lisp_task`: a task in plain language, carried out by a model of the server that writes programs against upstream servers.
 //!
 //! A call goes through [`TaskArgs`] (the request) and [`Planner::run`] (an agent with few turns and the single
 //! tool `call`). Requests to the model, their duration and tokens are recorded on the way (`model`); the

@@ -76,7 +76,7 @@ pub struct Recorder<M, W = File> {
 
 impl<M: Model> Recorder<M> {
     /// Records to this file, replacing its content. An existing file must be a cassette or empty: test files name the
-    /// paths of cassettes, and whoever runs a test file need not be its author.
+    /// paths of cassettes, and the person who runs a test file may not be its author.
     pub fn create(model: M, path: impl AsRef<Path>) -> Result<Recorder<M>, CassetteError> {
         let path = path.as_ref();
         let failed =

@@ -54,13 +54,14 @@ pub struct ModelConfig {
     pub temperature: Option<f64>,
     /// Prices of tokens.
     pub prices: Option<Prices>,
-    /// Base URL, if not the provider's own. A query is sent with every request; nothing prints it.
+    /// Base URL, if not the provider's own. A query in it is sent with every request, and never printed.
     pub base_url: Option<String>,
     /// Environment variable of the key, if not the provider's usual one.
     pub key_env: Option<String>,
-    /// Header for the key, if not the provider's usual one; `authorization` carries it behind `Bearer`.
+    /// Header for the key, if not the provider's usual one; in `authorization`, the key follows
+    /// `Bearer`.
     pub key_header: Option<String>,
-    /// Additional headers of every request. Nothing prints their values.
+    /// Additional headers of every request. Their values are never printed.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// Headers whose values are read from environment variables: the secret ones.

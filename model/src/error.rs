@@ -163,8 +163,8 @@ impl LlmError {
         self.kind.reason()
     }
 
-    /// Returns whether a retry of the same request could help. Requests refused as wrong, unauthorised or unknown stay
-    /// refused, and a used-up quota stays used up.
+    /// Returns whether a retry of the same request could help. A request that was refused as wrong, unauthorised or
+    /// unknown will be refused again, and a used-up quota stays used up.
     ///
     /// ```
     /// use ptc_model::{ErrorKind, LlmError};

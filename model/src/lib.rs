@@ -4,7 +4,7 @@
 //! [`Replay`] are models for tests; [`HttpModel`] calls providers. [`Retry`] retries failed calls of any model, and a
 //! [`Registry`] finds models by name.
 //!
-//! A call ends when its future is dropped, and never outlives the deadline of its request. Turns and the meaning of
+//! A call ends when its future is dropped, and at the latest at the deadline of its request. Turns and the meaning of
 //! replies are left to agents.
 //!
 //! ```

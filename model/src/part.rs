@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// An image or a document in a message. Serialised as MCP does it, so tools may answer with it and data may hold it.
-/// Providers see it before the words of the message.
+/// An image or a document in a message. It is serialised in the format of MCP, so tools may return it and data may
+/// contain it. In requests to providers, it comes before the text of the message.
 ///
 /// ```
 /// use ptc_model::{Message, Part};

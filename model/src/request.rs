@@ -53,12 +53,12 @@ pub struct LlmRequest {
     /// JSON schema of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Number of agents above the asking one.
+    /// Number of agents above the agent that sends the request.
     pub depth: u32,
-    /// Name of the asking agent.
+    /// Name of the agent that sends the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// Flag: images and documents that the model cannot be shown are described in words, instead of an error.
+    /// Flag: images and documents that the model cannot be shown are replaced by a text, instead of causing an error.
     #[serde(skip)]
     pub tells_unseen: bool,
     /// Sink for pieces of the reply as they arrive.
@@ -254,8 +254,8 @@ impl ToolCall {
     }
 }
 
-/// Maximum nesting of JSON written by a model. JSON readers stop at 128 levels, and conversations stand some levels
-/// deep in requests, checkpoints and cassettes.
+/// Maximum nesting of JSON written by a model. JSON readers stop at 128 levels, and conversations are themselves some
+/// levels deep in requests, checkpoints and cassettes.
 const MAX_DEPTH: usize = 64;
 
 /// Returns whether JSON written by a model nests too deep to be kept.

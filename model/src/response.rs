@@ -32,7 +32,7 @@ pub struct LlmResponse {
     /// Flag: the reply was cut once and continued with one more request.
     #[serde(skip_serializing_if = "is_false")]
     pub continued: bool,
-    /// Number of images and documents that the model could not be shown and that were described in words.
+    /// Number of images and documents that the model could not be shown and that were replaced by a text.
     #[serde(skip_serializing_if = "is_zero")]
     pub unseen_parts: usize,
     /// Model that answered, by the provider's name for it.

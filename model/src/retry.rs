@@ -24,7 +24,7 @@ pub struct LlmRetry {
     pub base_delay: u64,
     /// Longest waiting time, in milliseconds.
     pub max_delay: u64,
-    /// Classes of errors that are retried; all that may pass if unset.
+    /// Classes of errors that are retried; if unset, all errors that a retry could help.
     pub retryable_errors: Option<Vec<String>>,
 }
 
@@ -54,8 +54,8 @@ pub enum Backoff {
 }
 
 /// A model with retries, by the rules of the option `llm_retry`. A reply that has begun to stream is only retried if
-/// the stream can be restarted. A wait that would outlive the deadline of the request is skipped, and the failure
-/// before it returned. A reply that did not arrive in pieces goes to the stream whole.
+/// the stream can be restarted. If a wait would end after the deadline of the request, the last failure is returned at
+/// once. A reply that did not arrive in pieces is sent to the stream in one piece.
 ///
 /// ```
 /// use ptc_model::LlmRetry;

@@ -13,12 +13,12 @@ pub enum Chunk {
     Delta(String),
     /// End of a reply, with its token counts and cost.
     Done(Option<Tokens>),
-    /// The reply broke off and is requested again: its pieces so far are void. Only
+    /// The reply broke off and is requested again: its pieces so far must be discarded. Only
     /// [restartable](ChunkSink::restartable) sinks get this.
     Restart,
 }
 
-/// Receiver of the pieces of replies. If it panics on a piece, that piece is lost and the reply goes on.
+/// Receiver of the pieces of replies. If it panics on a piece, that piece is lost and the reply continues.
 ///
 /// ```
 /// use ptc_model::{Chunk, ChunkSink};

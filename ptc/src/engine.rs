@@ -23,8 +23,8 @@ impl Engine {
         Ok(Runtime::with_core(ptc_preludes::core())?.into())
     }
 
-    /// Adds a tool that programs call as `(tool/<name> {…})`. Its arguments are any type that deserialises from
-    /// that map, its reply any type that serialises.
+    /// Adds a tool that programs call as `(tool/<name> {…})`. Its arguments can be of any type that deserialises from
+    /// that map, and its result of any type that serialises.
     #[must_use]
     pub fn tool<A: DeserializeOwned, T: Serialize>(
         self,
@@ -50,9 +50,9 @@ impl Engine {
         self.tools(tools)
     }
 
-    /// Adds a tool with declared arguments and reply: a [`ToolDefinition`](crate::ToolDefinition), such as
+    /// Adds a tool with declared arguments and result: a [`ToolDefinition`](crate::ToolDefinition), such as
     /// [`tool`](macro@crate::tool) makes from a function. A program that calls it with other arguments, or reads a
-    /// field that no reply has, is told before it runs.
+    /// field that no result has, is refused before it runs.
     #[cfg(feature = "macros")]
     #[must_use]
     pub fn with_tool(self, tool: crate::ToolDefinition) -> Engine {
@@ -60,7 +60,7 @@ impl Engine {
         self.tools(tools)
     }
 
-    /// Replaces all tools: for tools that only preludes may call, that are observed, or whose replies are shared data.
+    /// Replaces all tools: for tools that only preludes may call, that are observed, or whose results are shared data.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Engine {
         self.runtime = self.runtime.with_tools(tools);
@@ -117,7 +117,7 @@ impl Engine {
     }
 
     /// Compiles a program, to be run any number of times. It may only name the tools of the engine; without any, it
-    /// may name any tool, for a host that [steps](Program::start) the run and answers by hand.
+    /// may name any tool, for a host that [steps](Program::start) the run and supplies the results itself.
     pub fn compile(&self, source: &str) -> Result<Program, Failure> {
         Ok(Program::new(self, self.runtime.compile(source)?))
     }
@@ -127,13 +127,13 @@ impl Engine {
         self.runtime.session().with_grants(self.grants.clone())
     }
 
-    /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The engine must have
-    /// the data and the preludes that it was started with. Damaged or forged bytes are refused.
+    /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to continue. The engine must have
+    /// the data and the preludes that the run was started with. Damaged or forged bytes are refused.
     pub fn load(&self, bytes: &[u8]) -> Result<Run, Failure> {
         self.runtime.load(bytes, &self.grants)
     }
 
-    /// Returns the runtime below the engine, for everything that is not here.
+    /// Returns the runtime that the engine uses, for everything that the engine does not offer.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }

@@ -12,14 +12,12 @@
 //! assert_eq!(total, 8);
 //! # Ok::<(), Failure>(())
 //! ```
-//!
-//! An [`Engine`] has the library, tools, data and limits, each given once. It compiles a [`Program`], which is called
-//! with Rust values and returns Rust values; a [`Session`] runs programs that see each other's definitions. Every error
-//! is a [`Failure`], with a stable reason, the place in the source and a hint.
-//!
-//! This crate is the front door of [`runtime`], which has the rest (attaching and signing preludes, stores of them,
-//! drivers that decide about every call). PTC-Lisp is not Clojure: programs have no input or output of their own, and
-//! everything about them is bounded.
+//! An [`Engine`] has the library, tools, data and limits of programs. It compiles a [`Program`], which is called with
+//! Rust values and returns Rust values; a [`Session`] runs programs that see each other's definitions. Every error is a
+//! [`Failure`], with a stable reason, the place in the source and a hint. This crate is the simple interface of
+//! [`runtime`], which has the rest (attaching, signing and storing preludes, //! drivers that decide about every call).
+//! PTC-Lisp is not Clojure: programs have no input or output of their own, and their work, memory, output and time are
+//! bounded.
 //!
 //! With the feature `macros`, `#[ptc::tool]` makes tools of Rust functions. With `agent`, `upstream` and `mcp`, the crates
 //! around the engine are here as well.

@@ -51,8 +51,8 @@ impl Program {
         self.evaluator().call_async(input).await
     }
 
-    /// Makes a run before its first step. [`Run::finish`] takes it to its end; [`Run::step`] and [`Run::resume`]
-    /// are for hosts that answer its calls by hand, and [`Run::snapshot`] for those that answer later.
+    /// Makes a run before its first step. [`Run::finish`] takes it to its end; [`Run::step`] and [`Run::resume`] are
+    /// for hosts that supply the results of its calls themselves, and [`Run::snapshot`] for hosts that do so later.
     pub fn start(&self, input: &(impl Serialize + ?Sized)) -> Result<Run, Failure> {
         self.evaluator().start(input)
     }
@@ -79,7 +79,8 @@ impl Program {
         Batch::new(self.engine.runtime(), &self.program).grants(self.engine.granted().clone())
     }
 
-    /// Returns the warnings about its text, in order. [`Outcome::warnings`](crate::Outcome::warnings) includes them.
+    /// Returns the warnings about the program's text, in order. [`Outcome::warnings`](crate::Outcome::warnings)
+    /// includes them.
     ///
     /// ```
     /// let program = ptc::Engine::new()?.compile("(+ 1 2))")?;

@@ -1,4 +1,4 @@
-//! Tools with declarations: a name, arguments and reply, and the Rust code behind them.
+//! Tools with declarations: a name, types of arguments and result, and the Rust code that runs.
 
 use ptc_runtime::{Effects, Shape, ToolAnswer, ToolArgs, ToolError, ToolFuture, ToolShape, Tools};
 use schemars::JsonSchema;
@@ -114,12 +114,12 @@ impl ToolDefinition {
         &self.takes
     }
 
-    /// Returns the JSON Schema of its reply.
+    /// Returns the JSON Schema of its result.
     pub fn answers(&self) -> &Value {
         &self.answers
     }
 
-    /// Adds the tool to those of programs: code, types and effect.
+    /// Adds the tool to a set of tools for programs: code, types and effect.
     #[must_use]
     pub fn grant(&self, tools: Tools) -> Tools {
         let tools = match self.body.clone() {

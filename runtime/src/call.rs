@@ -1,4 +1,4 @@
-//! Tool calls that wait for a reply.
+//! Tool calls that wait for a result.
 
 use crate::bridge::{self, BridgeError};
 use crate::prelude::Prelude;
@@ -33,10 +33,10 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A tool call that waits for a reply.
+/// A tool call that waits for a result.
 #[derive(Clone, Debug)]
 pub struct PendingCall {
-    /// Id to reply to.
+    /// Id of the call, under which its result is supplied.
     pub id: CallId,
     /// Name of the tool.
     pub name: String,
@@ -46,7 +46,7 @@ pub struct PendingCall {
     pub origin: Option<String>,
     /// True if that export declares that it calls this tool, which private tools require.
     pub is_declared: bool,
-    /// Maximum size of the reply as data, in bytes: see
+    /// Maximum size of the result as data, in bytes: see
     /// [`ToolArgs::max_answer_bytes`](crate::ToolArgs::max_answer_bytes).
     pub max_answer_bytes: u64,
     /// Prelude of that export.

@@ -1,5 +1,5 @@
 //! Checks the reads of a program against the data known before it runs: granted data, definitions of the session, and
-//! the arguments and replies of tools. A field that no record has is an error where it is certainly a slip, and
+//! the arguments and results of tools. A field that no record has is an error if it is certainly a mistake, and
 //! otherwise a warning.
 
 mod calls;

@@ -1,5 +1,5 @@
-//! Drivers, which take a run to its end by answering its tool calls. All of them use the same run; a host that wants to
-//! answer by hand uses [`Run`] directly.
+//! Drivers, which take a run to its end by making its tool calls. All of them use the same run; a host that wants to
+//! make them by hand uses [`Run`] directly.
 
 use crate::call::{CallId, PendingCall};
 use crate::run::{Failure, Outcome, Run, Step};
@@ -40,11 +40,11 @@ use std::time::Instant;
 /// # }).unwrap();
 /// ```
 pub trait Dispatch: Sync {
-    /// Makes one call. Each call of a run is passed in once, in the order the run makes them; many may be under way.
+    /// Makes one call. Each call of a run is passed in once, in the order in which the run makes them; many may be in progress.
     fn call(&self, call: PendingCall) -> CallFuture<'_>;
 }
 
-/// A call under way, which resolves to its reply or refusal.
+/// A call in progress, which resolves to its result or refusal.
 pub type CallFuture<'a> =
     Pin<Box<dyn Future<Output = (PendingCall, Result<ToolAnswer, Refusal>)> + Send + 'a>>;
 
@@ -76,7 +76,7 @@ impl From<Box<FailedRun>> for Failure {
 }
 
 impl Run {
-    /// Runs to the end on this thread; the tools of its runtime answer its calls. Several in flight (under `pmap`)
+    /// Runs to the end on this thread; the tools of its runtime carry out its calls. Several in flight (under `pmap`)
     /// run at the same time, each on its own thread; so does any call of a run that can be cancelled, which then
     /// ends without waiting for it.
     pub fn finish(mut self) -> Result<Outcome, Failure> {
@@ -96,7 +96,7 @@ impl Run {
         }
     }
 
-    /// Runs to the end as a future that works under any executor; the tools of its runtime answer its calls, any
+    /// Runs to the end as a future that works under any executor; the tools of its runtime carry out its calls, any
     /// number of them at the same time. See [`asynchronous`] for where the work is done.
     pub async fn finish_async(self) -> Result<Outcome, Failure> {
         let tools = self.tools.clone();
@@ -104,7 +104,7 @@ impl Run {
     }
 }
 
-/// Runs to the end as a future that works under any executor, with `dispatch` answering calls. Computing happens on
+/// Runs to the end as a future that works under any executor, with `dispatch` carrying out calls. Computing happens on
 /// the rayon pool, never on the polling thread; any number of calls are in flight without holding a thread.
 /// Dropping the future cancels the calls in flight, and so does the run's [`Cancel`]: no call begins after it, and
 /// the run ends without waiting for calls that have begun.
@@ -118,7 +118,7 @@ pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, 
 /// A call that its tool has put on hold until a decision is made.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// The call, which still waits for a reply.
+    /// The call, which still waits for a result.
     pub call: PendingCall,
     /// Question passed to [`ToolError::hold`](crate::ToolError::hold).
     pub question: serde_json::Value,
@@ -134,7 +134,7 @@ pub enum Driven {
 }
 
 /// Runs as [`Run::finish_async`] does, until it ends or waits only for calls that tools have put on hold. `given`
-/// answers calls that already wait: those of a run that was held before.
+/// supplies the results of calls that already wait: those of a run that was held before.
 ///
 /// ```
 /// use ptc_runtime::{Driven, Grants, Runtime, ToolAnswer, ToolError, ToolFuture, Tools, until_held};
@@ -213,7 +213,7 @@ async fn drive<'d>(
                 in_flight.push(unless_cancelled(cancel, async move { dispatch.call(call).await }));
             }
         }
-        // All replies that are ready go back in one step. A call on hold stays open.
+        // All results that are ready go back in one step. A call on hold stays open.
         let mut is_answered = false;
         loop {
             let next = match is_answered {
@@ -309,7 +309,7 @@ async fn awaited(tool: &AsyncBody, args: ToolArgs) -> Result<ToolAnswer, ToolErr
     called.unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 
-/// Answers a call with a future given by the host.
+/// Supplies the result of a call from a future given by the host.
 async fn given_async(
     tools: &Tools,
     call: PendingCall,
@@ -337,7 +337,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
                 std::thread::Builder::new().spawn(move || done.send(answer_blocking(&tools, &asked)));
             match started {
                 Ok(_) => {
-                    wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without an answer").into()))
+                    wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without a result").into()))
                 }
                 Err(error) => {
                     Err(ToolError::new(format!("no thread can be started for the call: {error}")).into())
@@ -372,7 +372,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// Steps a run for one slice of time; None if it paused and could go on. A cancelled run does not wait for its turn.
+/// Steps a run for one slice of time; None if it paused and could continue. A cancelled run does not wait for its turn.
 async fn step_in_slice(
     run: Run,
     cancel: Option<&Cancel>,

@@ -493,7 +493,7 @@ impl Evaluator {
         let before = self.machine.take();
         let before =
             before.or_else(|| self.outcome.take().map(|Outcome { vm, watch, .. }| Machine { vm, watch }));
-        // Shared data in replies of tools would stay for ever, so a machine that has some is not reused.
+        // Shared data in results of tools would stay for ever, so a machine that has some is not reused.
         let before = before.filter(|machine| {
             let is_fit = machine.vm.heap().attached_len() == self.attached && self.shared <= MAX_SHARED;
             if !is_fit {

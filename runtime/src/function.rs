@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// Name of the data that arguments arrive as.
 const ARGUMENTS: &str = "arguments";
 
-/// A function of a program or a session, to be called from Rust any number of times. Each call is a run of its own: it
-/// starts with a full budget, and finds nothing that earlier calls left. A function serves one thread; make one for
+/// A function of a program or a session, to be called from Rust any number of times. Each call is a separate run: it
+/// starts with a full budget, and cannot see earlier calls. A function serves one thread; make one for
 /// each.
 ///
 /// ```
@@ -78,7 +78,7 @@ impl Function {
         self.evaluator.finish_async(run).await?.get()
     }
 
-    /// Calls the function, and returns all about the call: its prints, fuel and value.
+    /// Calls the function, and returns everything about the call: its prints, fuel and value.
     pub fn outcome(&mut self, arguments: &impl Arguments) -> Result<&Outcome, Failure> {
         let run = self.evaluator.prepare_serde(ARGUMENTS, arguments)?;
         self.evaluator.finish(run)

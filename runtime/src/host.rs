@@ -134,7 +134,7 @@ impl Runtime {
         self
     }
 
-    /// Changes collections in place where nothing else refers to them, as it does unless this says otherwise; results and
+    /// Sets whether collections that nothing else refers to are changed in place; true by default. Values and
     /// fuel never differ.
     #[must_use]
     pub fn in_place(mut self, in_place: bool) -> Runtime {
@@ -142,7 +142,7 @@ impl Runtime {
         self
     }
 
-    /// Refuses programs that name data nobody granted, as it does unless this says otherwise. With `false`,
+    /// Sets whether programs that name data nobody granted are refused; true by default. With `false`,
     /// missing data is nil.
     ///
     /// ```
@@ -186,7 +186,7 @@ impl Runtime {
         self
     }
 
-    /// Hides parts of the preludes attached from now on from programs. A policy set earlier stays in force beside
+    /// Hides parts of the preludes attached from now on from programs. A policy set earlier stays in force as well as
     /// this one. Fails if a name in it cannot be that of an export.
     pub fn policy(mut self, policy: Policy) -> Result<Runtime, Diagnostic> {
         policy.check()?;
@@ -222,7 +222,7 @@ impl Runtime {
     }
 
     /// Returns a runtime with a prelude attached to every program it compiles from now on, beside those already
-    /// attached. First checks that the tools are those the prelude needs, before any program is looked at. Two
+    /// attached. First checks that the tools are those the prelude needs, before any program is compiled. Two
     /// preludes that declare the same namespace cannot be attached together.
     ///
     /// ```
@@ -353,7 +353,7 @@ impl Runtime {
     }
 
     /// Compiles a program that may only name the tools of this runtime. Without any tools, their names are not
-    /// checked until the program runs: a host may step it and answer its calls by hand.
+    /// checked until the program runs: a host may step it and supply the results by hand.
     pub fn compile(&self, source: &str) -> Result<Program, Failure> {
         match self.settings.has_tools {
             true => self.compile_in(source, &self.scope()),
@@ -470,7 +470,7 @@ impl Runtime {
         Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, tally: None })
     }
 
-    /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are not
+    /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to continue. The bytes are not
     /// trusted: a damaged or forged snapshot is refused. `grants` must hold the same data, and the same preludes
     /// must be attached in the same order, as when it was written.
     pub fn load(&self, bytes: &[u8], grants: &Grants) -> Result<Run, Failure> {
@@ -619,8 +619,8 @@ impl Grants {
         self
     }
 
-    /// Sets the firewall: values under names that begin with `_`, and any values derived from them, are shown in
-    /// nothing that a model could read. Prints and faults say `<Firewalled>` instead, and
+    /// Sets the firewall: values under names that begin with `_`, and any values derived from them, do not appear in
+    /// anything that a model could read. Prints and faults say `<Firewalled>` instead, and
     /// [`Outcome::datum`](crate::Outcome::datum) marks them; tools and the host get them in full. Counts and
     /// comparisons of such values are not hidden.
     ///

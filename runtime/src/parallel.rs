@@ -14,9 +14,9 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum Progress {
     /// The run ended.
     Ended(Result<Ending, Fault>),
-    /// The run, or some of its branches, wait for tools; nothing else can go on.
+    /// The run, or some of its branches, wait for tools; nothing else can continue.
     Waiting,
-    /// The slice of time is over, and the run could go on.
+    /// The slice of time is over, and the run could continue.
     Paused,
 }
 
@@ -84,7 +84,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             return Ok(if vm.branches_done() { Rest::Ended } else { Rest::Waiting });
         }
         // Resting branches keep their data until all rest. If that would be too much, the others do not even begin:
-        // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold:
+        // either some of it is garbage, or the run has to end. The first continues whatever those behind it hold:
         // they began too early, and do not count.
         let limits = *vm.limits();
         // Includes the memory of branches that were paused while computing.
@@ -126,7 +126,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
         }
         if is_paused {
             // A branch that is still computing holds more than it will at rest, so it is not judged yet; if all
-            // together hold too much, only the first goes on.
+            // together hold too much, only the first continues.
             return Ok(Rest::Paused);
         }
         vm.check_branches()?;
@@ -165,22 +165,22 @@ pub(crate) fn waits(vm: &Vm, path: &[u32]) -> bool {
     }
 }
 
-/// A reply to the call at `path`.
+/// A result to the call at `path`.
 pub(crate) enum Reply {
     Datum(Datum),
     Frozen(Frozen),
     Fault(Fault),
 }
 
-/// Delivers a reply to the machine at `path`. An error ends that branch, or the whole run, once the run goes on.
+/// Delivers a result to the machine at `path`. An error ends that branch, or the whole run, once the run continues.
 pub(crate) fn deliver(vm: &mut Vm, path: &[u32], reply: Reply) -> Result<(), Fault> {
     match path.split_first() {
         Some((index, rest)) => match vm.branch_mut(*index as usize) {
             Some(branch) => deliver(branch, rest, reply),
-            None => Err(Fault::new(Code::Internal, "no call with this id waits for an answer")),
+            None => Err(Fault::new(Code::Internal, "no call with this id waits for a result")),
         },
         None if vm.pending_call().is_none() => {
-            Err(Fault::new(Code::Internal, "no call with this id waits for an answer"))
+            Err(Fault::new(Code::Internal, "no call with this id waits for a result"))
         }
         None => match reply {
             Reply::Datum(datum) => vm.resume(&datum),

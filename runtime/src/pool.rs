@@ -137,7 +137,7 @@ impl Reservation {
         self.set_or_fault(most.saturating_add(granted).saturating_add(held.stack))
     }
 
-    /// Adds bytes of data that arrive before the run goes on.
+    /// Adds bytes of data that arrive before the run continues.
     pub(crate) fn add(&mut self, bytes: u64) -> Result<(), Fault> {
         self.set_or_fault(self.bytes.saturating_add(bytes).saturating_sub(MACHINE))
     }

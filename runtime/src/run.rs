@@ -1,4 +1,4 @@
-//! A run in progress, held by its host: it computes until it ends or needs tools, and goes on once they have answered.
+//! A run in progress, held by its host: it computes until it ends or needs tools, and continues once it has their results.
 
 use crate::bridge::{self, BridgeError};
 use crate::call::{CallId, PendingCall};
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Step {
     /// The run ended.
     Done(Result<Outcome, Failure>),
-    /// The run needs these calls answered, in any order; it can go on after each.
+    /// The run needs the results of these calls, in any order; it can continue after each.
     NeedsTools(Vec<PendingCall>),
 }
 
@@ -72,7 +72,7 @@ impl Run {
     }
 
     /// Steps like [`Run::step`], but for one slice of time only, if the run has a [schedule](Run::scheduled); None
-    /// if it could then go on.
+    /// if it could then continue.
     pub fn slice(&mut self) -> Option<Step> {
         let Some(vm) = &mut self.vm else {
             return Some(Step::Done(Err(Failure::of(
@@ -120,7 +120,7 @@ impl Run {
 
     /// Makes the run take its memory from `pool` from now on: as much as it holds while it waits, and as much as
     /// `limits.memory_bytes` allows while it computes. If the pool has too little left, the run ends
-    /// `memory_exceeded` when it goes on; the reservation is released with the run and its outcome.
+    /// `memory_exceeded` when it continues; the reservation is released with the run and its outcome.
     ///
     /// ```
     /// use ptc_runtime::{Limits, Pool, Runtime, Step};
@@ -162,17 +162,17 @@ impl Run {
             .collect()
     }
 
-    /// True if a call still waits for its reply: its branch is gone once an earlier one has failed.
+    /// True if a call still waits for its result: its branch is gone once an earlier one has failed.
     pub(crate) fn waits_for(&self, id: &CallId) -> bool {
         self.vm.as_ref().is_some_and(|vm| parallel::waits(vm, id.path()))
     }
 
-    /// Answers one call in flight with anything that serialises; [`Run::step`] then goes on.
+    /// Supplies the result of one call in flight, from anything that serialises; [`Run::step`] then continues.
     pub fn resume<T: Serialize + ?Sized>(&mut self, id: &CallId, value: &T) -> Result<(), Failure> {
         self.answer(id, ToolAnswer::from_serialize(value))
     }
 
-    /// Answers one call in flight as a tool would, with shared data or an error.
+    /// Supplies the result of one call in flight as a tool would, with shared data or an error.
     pub fn answer(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
         let mut found = Vec::new();
         if let Some(vm) = &self.vm {
@@ -181,7 +181,7 @@ impl Run {
         let name = found.into_iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
         let (Some(vm), Some(name)) = (&mut self.vm, name) else {
             let fault =
-                Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for an answer"));
+                Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for a result"));
             return Err(Failure::of(fault, None, self.program.clone()));
         };
         let reply = match answer {
@@ -217,7 +217,7 @@ impl Run {
         }
     }
 
-    /// Writes the run to bytes, to go on later or elsewhere: see [`Runtime::load`](crate::Runtime::load). They name
+    /// Writes the run to bytes, to continue later or elsewhere: see [`Runtime::load`](crate::Runtime::load). They name
     /// the preludes that the run needs.
     ///
     /// ```

@@ -64,7 +64,7 @@ pub trait Schedule: Send + Sync {
 /// A slice of computing.
 pub type Work = Box<dyn FnOnce() -> Computed + Send>;
 
-/// The result of a slice of computing. The run goes on when this is dropped, so release resources of the slice,
+/// The result of a slice of computing. The run continues when this is dropped, so release resources of the slice,
 /// such as its place in a queue, before that: its caller may request the place again at once.
 #[must_use]
 pub struct Computed(Option<Box<dyn FnOnce() + Send>>);

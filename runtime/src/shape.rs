@@ -1,4 +1,4 @@
-//! Shapes of arguments and replies of tools, as declared or as seen. A shape holds the names of fields and the kinds of
+//! Shapes of arguments and results of tools, as declared or as seen. A shape holds the names of fields and the kinds of
 //! values, never a value.
 
 mod learned;
@@ -66,7 +66,7 @@ pub struct FieldShape {
     pub is_always: bool,
 }
 
-/// The arguments and the reply of a tool. Cheap to clone.
+/// The arguments and the result of a tool. Cheap to clone.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ToolShape {
     takes: Arc<Shape>,
@@ -74,7 +74,7 @@ pub struct ToolShape {
 }
 
 impl ToolShape {
-    /// Makes the shape of a tool from the map of its arguments and its reply.
+    /// Makes the shape of a tool from the map of its arguments and its result.
     pub fn new(takes: impl Into<Arc<Shape>>, answers: impl Into<Arc<Shape>>) -> ToolShape {
         ToolShape { takes: takes.into(), answers: answers.into() }
     }
@@ -84,7 +84,7 @@ impl ToolShape {
         &self.takes
     }
 
-    /// Returns the shape of the reply.
+    /// Returns the shape of the result.
     pub fn answers(&self) -> &Arc<Shape> {
         &self.answers
     }

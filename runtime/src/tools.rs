@@ -28,14 +28,14 @@ impl ToolArgs {
         ToolArgs { datum, stated: None, max_answer_bytes: Limits::default().granted_bytes }
     }
 
-    /// Sets the maximum size of the reply in bytes.
+    /// Sets the maximum size of the result in bytes.
     #[must_use]
     pub fn answered_within(mut self, max_answer_bytes: u64) -> ToolArgs {
         self.max_answer_bytes = max_answer_bytes;
         self
     }
 
-    /// Returns the maximum size of the reply as data in bytes: `limits.granted_bytes` of the run. A larger reply
+    /// Returns the maximum size of the result as data in bytes: `limits.granted_bytes` of the run. A larger result
     /// ends the run, so a tool that reads untrusted data stops there.
     pub fn max_answer_bytes(&self) -> u64 {
         self.max_answer_bytes
@@ -69,17 +69,17 @@ impl ToolArgs {
     }
 }
 
-/// The reply of a tool.
+/// The result of a tool.
 #[derive(Clone, Debug)]
 pub enum ToolAnswer {
     /// Owned data, copied into the run.
     Datum(Datum),
-    /// Shared data, not copied: for large replies, or ones given to many runs.
+    /// Shared data, not copied: for large results, or ones given to many runs.
     Frozen(Frozen),
 }
 
 impl ToolAnswer {
-    /// Makes a reply from JSON text, read straight into data that runs share.
+    /// Makes a result from JSON text, read straight into data that runs share.
     ///
     /// ```
     /// let answer = ptc_runtime::ToolAnswer::from_json("[1, 2");
@@ -89,10 +89,10 @@ impl ToolAnswer {
         // The size is checked later, against the limits of the run.
         crate::json::freeze_json(text, u64::MAX)
             .map(ToolAnswer::Frozen)
-            .map_err(|error| ToolError::new(format!("the answer is not valid JSON: {error}")))
+            .map_err(|error| ToolError::new(format!("the result is not valid JSON: {error}")))
     }
 
-    /// Makes a reply from anything that serialises.
+    /// Makes a result from anything that serialises.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<ToolAnswer, ToolError> {
         bridge::to_datum(value).map(ToolAnswer::Datum).map_err(ToolError::new)
     }
@@ -127,7 +127,7 @@ impl ToolError {
         ToolError { text: message.to_string(), hint: None, is_raised: false, question: None }
     }
 
-    /// Makes an error of the program, not of the world: it stops with `runtime_error` and exactly this text.
+    /// Makes an error that is a mistake of the program: it stops with `runtime_error` and exactly this text.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, ToolError, Tools};
@@ -169,7 +169,7 @@ impl std::fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// The reason a call has no reply.
+/// The reason a call has no result.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// An error of the tool; the program stops with `tool_error`.
@@ -201,7 +201,7 @@ pub(crate) type AsyncBody = dyn Fn(ToolArgs) -> ToolFuture + Send + Sync;
 pub(crate) enum Body {
     Blocking(Arc<dyn Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync>),
     Async(Arc<AsyncBody>),
-    /// Answered by the host that drives the run.
+    /// Carried out by the host that drives the run.
     Elsewhere,
 }
 
@@ -225,13 +225,13 @@ pub struct Tools {
     effects: Arc<BTreeMap<String, Effects>>,
     /// True if `call` receives keys as the program spells them.
     is_verbatim: bool,
-    /// Redactions for the arguments and replies of tools in ledgers.
+    /// Redactions for the arguments and results of tools in ledgers.
     redacted: BTreeMap<String, Redact>,
     /// Observer of every call that was made.
     observer: Option<Observer>,
-    /// Declared shapes of arguments and replies.
+    /// Declared shapes of arguments and results.
     shapes: Arc<BTreeMap<String, ToolShape>>,
-    /// Shapes learned from replies of the other tools; shared by all clones.
+    /// Shapes learned from results of the other tools; shared by all clones.
     learned: Arc<Learned>,
 }
 
@@ -263,7 +263,7 @@ impl PrivateTool {
 pub struct SeenCall<'c> {
     /// The call.
     pub call: &'c PendingCall,
-    /// Reply, or the error as text: the tool's own, or the reason it was not called.
+    /// Result, or the error as text: the tool's own, or the reason it was not called.
     pub answer: Result<&'c ToolAnswer, String>,
     /// Duration of the call.
     pub took: std::time::Duration,
@@ -271,7 +271,7 @@ pub struct SeenCall<'c> {
 
 type Observer = Arc<dyn Fn(&SeenCall<'_>) + Send + Sync>;
 
-/// Redaction of arguments or a reply for ledgers.
+/// Redaction of arguments or a result for ledgers.
 type Redact = Arc<dyn Fn(serde_json::Value) -> serde_json::Value + Send + Sync>;
 
 /// Check of the arguments of a private tool before it is called; the error says what is wrong.
@@ -283,7 +283,7 @@ impl Tools {
         Tools::default()
     }
 
-    /// Adds a tool that blocks while it works. Anything that serialises is a reply.
+    /// Adds a tool that blocks while it works. Anything that serialises is a result.
     #[must_use]
     pub fn with<T: Serialize>(
         self,
@@ -293,7 +293,7 @@ impl Tools {
         self.with_answer(name, move |args| ToolAnswer::from_serialize(&tool(args)?))
     }
 
-    /// Adds a blocking tool that builds its reply itself, for shared data.
+    /// Adds a blocking tool that builds its result itself, for shared data.
     #[must_use]
     pub fn with_answer(
         mut self,
@@ -304,7 +304,7 @@ impl Tools {
         self
     }
 
-    /// Adds an async tool. Anything that serialises is a reply.
+    /// Adds an async tool. Anything that serialises is a result.
     #[must_use]
     pub fn with_async<T, F>(
         mut self,
@@ -323,7 +323,7 @@ impl Tools {
         self
     }
 
-    /// Adds an async tool that builds its reply itself.
+    /// Adds an async tool that builds its result itself.
     #[must_use]
     pub fn with_async_answer(
         mut self,
@@ -334,7 +334,7 @@ impl Tools {
         self
     }
 
-    /// Declares a tool that programs can name and the host that drives the run answers: see
+    /// Declares a tool that programs can name and whose calls are carried out by the host that drives the run: see
     /// [`Dispatch`](crate::Dispatch).
     #[must_use]
     pub fn declared(mut self, name: &str) -> Tools {
@@ -349,8 +349,8 @@ impl Tools {
         }
     }
 
-    /// Declares the arguments and the reply of a tool, so that a program that reads missing fields, or passes
-    /// arguments the tool refuses, is told before it runs. Without this, replies are learned.
+    /// Declares the arguments and the result of a tool, so that a program that reads missing fields, or passes
+    /// arguments the tool refuses, gets an error or a warning before it runs. Without this, results are learned.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, Shape, ToolShape, Tools};
@@ -361,7 +361,7 @@ impl Tools {
     /// let tools = Tools::new().with("order", |_| Ok(json!({"total": 5}))).shaped("order", shape);
     /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
     /// let wrong = |source| runtime.eval(source, &Grants::new()).err().unwrap().diagnostic().message.to_string();
-    /// assert_eq!(wrong("(:totl (tool/order {:id 7}))"), "no map as the answer of `tool/order` has `:totl`");
+    /// assert_eq!(wrong("(:totl (tool/order {:id 7}))"), "no map as the result of `tool/order` has `:totl`");
     /// let why = "`tool/order` refuses its arguments: it is called without `:id`, which it needs";
     /// assert_eq!(wrong("(tool/order {})"), why);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -372,7 +372,7 @@ impl Tools {
         self
     }
 
-    /// Returns the arguments and the reply of a tool, as far as declared by the host or learned from replies.
+    /// Returns the arguments and the result of a tool, as far as declared by the host or learned from results.
     pub fn shape_of(&self, name: &str) -> Option<ToolShape> {
         match self.shapes.get(name) {
             Some(shape) if **shape.answers() != Shape::Anything => Some(shape.clone()),
@@ -384,16 +384,16 @@ impl Tools {
         }
     }
 
-    /// Learns from the reply of a tool without a declared one, for a host that answers calls itself.
+    /// Learns from the result of a tool without a declared one, for a host that carries out calls itself.
     pub fn learn(&self, name: &str, answer: &ToolAnswer) {
         let is_said = self.shapes.get(name).is_some_and(|shape| **shape.answers() != Shape::Anything);
-        // Replies of servers are learned by the code that knows the servers.
+        // Results of servers are learned by the code that knows the servers.
         if !is_said && name != ToolName::CALL {
             self.learned.look(name, answer);
         }
     }
 
-    /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export runs that
+    /// Reserves a tool for preludes: programs cannot name or see it, and it is called only while an export runs that
     /// declares it. `check` sees the arguments first. Every prelude that the host attaches may call it, unless
     /// [`Tools::private_to`] names some; those out of a store never may, since a model may have written them.
     ///
@@ -416,7 +416,7 @@ impl Tools {
         self
     }
 
-    /// Keeps a tool for one prelude: the namespace of this name, or a match of a [`PreludeId`]. Repeatable; one
+    /// Reserves a tool for one prelude: the namespace of this name, or a match of a [`PreludeId`]. Repeatable; one
     /// match is enough. A prelude that needs the tool and matches none is not attached, and one out of a store
     /// never matches.
     ///
@@ -463,7 +463,7 @@ impl Tools {
         })
     }
 
-    /// Passes `call` its arguments as the program spells them, keywords and all: only the host knows how a server
+    /// Passes `call` its arguments as the program spells them, including keywords: only the host knows how a server
     /// spells its keys. Other tools always get strings with `_`.
     ///
     /// ```
@@ -488,7 +488,7 @@ impl Tools {
         ToolArgs::new(datum).stating(call.stated_effect()).answered_within(call.max_answer_bytes)
     }
 
-    /// Sets the redaction of the arguments and the reply of a tool in ledgers and traces.
+    /// Sets the redaction of the arguments and the result of a tool in ledgers and traces.
     ///
     /// ```
     /// use ptc_runtime::Tools;
@@ -531,7 +531,7 @@ impl Tools {
         self
     }
 
-    /// Learns from the reply, and calls the observer if there is one.
+    /// Learns from the result, and calls the observer if there is one.
     pub(crate) fn tell(
         &self,
         call: &PendingCall,
@@ -550,7 +550,7 @@ impl Tools {
         observer(&SeenCall { call, answer, took: since.elapsed() });
     }
 
-    /// Redacts the arguments or the reply of a tool for a ledger or trace.
+    /// Redacts the arguments or the result of a tool for a ledger or trace.
     pub fn recorded(&self, name: &str, value: serde_json::Value) -> serde_json::Value {
         match self.redacted.get(name) {
             Some(redact) => redact(value),
@@ -578,7 +578,7 @@ impl Tools {
     }
 
     /// Checks that a call may be made: always for public tools, for private ones only on behalf of an export that
-    /// declares it and with the right arguments. Drivers call this; a host that answers calls by hand should too.
+    /// declares it and with the right arguments. Drivers call this; a host that carries out calls by hand should call it, too.
     pub fn authorize(&self, call: &PendingCall) -> Result<(), Fault> {
         let Some(kept) = self.private.get(&call.name) else { return Ok(()) };
         let name = &call.name;

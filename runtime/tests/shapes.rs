@@ -58,12 +58,12 @@ fn a_field_that_a_closed_schema_does_not_have_stops_the_program_before_its_first
     let source = "(def all (tool/orders {:customer \"a\"})) (sum-by :totl all)";
     assert_eq!(
         told(&runtime, source).unwrap_err(),
-        "unknown_field: no record of the answer of `tool/orders` has `:totl`; did you mean `:total`?"
+        "unknown_field: no record of the result of `tool/orders` has `:totl`; did you mean `:total`?"
     );
     // With a schema, an unknown field is an error even without a similar one.
     assert_eq!(
         told(&runtime, "(map :weight (tool/orders {:customer \"a\"}))").unwrap_err(),
-        "unknown_field: no record of the answer of `tool/orders` has `:weight`; there is `:id`, `:lines`, `:total`"
+        "unknown_field: no record of the result of `tool/orders` has `:weight`; there is `:id`, `:lines`, `:total`"
     );
     assert_eq!(calls.load(Ordering::Relaxed), 0);
     // A program that handles nil may read it.
@@ -76,12 +76,12 @@ fn a_field_that_a_closed_schema_does_not_have_stops_the_program_before_its_first
 fn a_schema_that_leaves_room_only_warns_and_only_if_the_field_was_not_there_after_all() {
     let (runtime, calls) = orders(&json!({"type": "array", "items": order()}));
     let source = "(map :totl (tool/orders {:customer \"a\"}))";
-    let warning = "undeclared_field: no record of the answer of `tool/orders` is known to have `:totl`; \
+    let warning = "undeclared_field: no record of the result of `tool/orders` is known to have `:totl`; \
                    did you mean `:total`?";
     assert_eq!(told(&runtime, source), Ok(vec![warning.to_string()]));
     assert_eq!(calls.load(Ordering::Relaxed), 1);
     let nested = "(mapcat #(map :stok_id (:lines %)) (tool/orders {:customer \"a\"}))";
-    assert!(told(&runtime, nested).unwrap()[0].contains("`:lines` of the answer of `tool/orders`"));
+    assert!(told(&runtime, nested).unwrap()[0].contains("`:lines` of the result of `tool/orders`"));
     // Undeclared, unlike any other field, and present.
     assert_eq!(told(&runtime, "(map :extra (tool/orders {:customer \"a\"}))"), Ok(Vec::new()));
     // Undeclared and similar to another field, but present.
@@ -216,7 +216,7 @@ fn answers_of_a_tool_that_says_nothing_are_learned() {
     assert_eq!(
         second,
         [
-            "undeclared_field: no map as the answer of `tool/user` is known to have `:nmae`; did you mean `:name`?"
+            "undeclared_field: no map as the result of `tool/user` is known to have `:nmae`; did you mean `:name`?"
         ]
     );
     assert_eq!(told(&runtime, "(+ 1 (tool/count {}))"), Ok(Vec::new()));
@@ -264,7 +264,7 @@ fn calls_of_servers_are_held_against_their_schemas() {
     // The reply is inside an envelope, which is often forgotten.
     assert_eq!(
         wrong(&format!("(:total {})", call("{:id 1}"))),
-        "unknown_field: no map as the answer of `crm.order` has `:total`; \
+        "unknown_field: no map as the result of `crm.order` has `:total`; \
          there is `:ok`, `:value`, `:value_kind`, `:reason`, `:message`, `:raw`"
     );
     let warned = told(&runtime, &format!("(:totl (:value {}))", call("{:id 1}"))).unwrap();

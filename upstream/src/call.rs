@@ -329,7 +329,7 @@ impl Caller {
         let reply = executor::call(&*server.client, &server.name, request).await?;
         if reply.wire_bytes > max_bytes {
             let message =
-                format!("the answer has {} bytes; at most {max_bytes} are allowed", reply.wire_bytes);
+                format!("the reply has {} bytes; at most {max_bytes} are allowed", reply.wire_bytes);
             let fault = Fault::new(Reason::ResponseTooLarge, message);
             return Err(Fault { wire_bytes: reply.wire_bytes, http_status: reply.http_status, ..fault });
         }
@@ -383,7 +383,7 @@ impl Caller {
         (call, answer::failure(fault.reason, &message))
     }
 
-    /// Returns the beginning of an answer, scrubbed.
+    /// Returns the beginning of a reply, scrubbed.
     fn preview(&self, head: &str) -> String {
         let clean = clean::visible(&self.redactor.scrub(head));
         clean[..clean.floor_char_boundary(PREVIEW)].to_string()

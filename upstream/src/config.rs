@@ -107,7 +107,7 @@ impl Config {
         }
     }
 
-    /// Returns whether results of a tool carry the whole answer under `:raw`.
+    /// Returns whether results of a tool carry the whole reply under `:raw`.
     pub fn has_raw_envelope(&self, server: &str, tool: &str) -> bool {
         self.servers.get(server).is_some_and(|entry| entry.has_raw_envelope(tool, self.raw_envelope))
     }

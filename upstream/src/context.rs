@@ -186,7 +186,7 @@ impl RunContext {
         self.ledger().fail_op(op, reference, reason, error);
     }
 
-    /// Starts the next program of a run: its call and lookup budgets begin anew.
+    /// Starts the next program of a run: its call and lookup budgets start again.
     pub(crate) fn next_program(&self) {
         self.calls.store(0, Ordering::SeqCst);
         self.ops.store(0, Ordering::SeqCst);
@@ -227,7 +227,7 @@ impl RunContext {
         self.ledger().last_ops().to_vec()
     }
 
-    /// `ptc_metrics`: the share of the servers' data that reached the answer. None if there were no calls.
+    /// `ptc_metrics`: the share of the servers' data that reached the run's result. None if there were no calls.
     pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
         let ledger = self.ledger();
         (!ledger.is_empty()).then(|| ledger.metrics(final_result, prints))

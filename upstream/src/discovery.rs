@@ -98,7 +98,7 @@ impl View {
         if bytes <= self.max_bytes() as u64 {
             return Lookup::Found(result);
         }
-        let error = format!("the answer has {bytes} bytes; at most {} are allowed", self.max_bytes());
+        let error = format!("the result has {bytes} bytes; at most {} are allowed", self.max_bytes());
         self.missed(&self.current.get(), op, reference, "response_too_large", &error);
         Lookup::Unavailable
     }

@@ -99,7 +99,7 @@ fn broken() -> Fault {
 }
 
 /// Makes one call, up to its deadline or the server's time limit. The only place where a call races against
-/// time. The clock starts when the call is sent: waiting for a free slot has a limit of its own. Must be polled
+/// time. The clock starts when the call is sent: waiting for a free slot has a separate limit. Must be polled
 /// on the executor.
 pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) -> Result<Reply, Fault> {
     let _seat = match client.slots() {

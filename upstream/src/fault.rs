@@ -63,8 +63,8 @@ impl Fault {
     ///
     /// ```
     /// use ptc_upstream::{Fault, Reason};
-    /// let fault = Fault::new(Reason::Timeout, "no answer within 5000 ms");
-    /// assert_eq!(fault.to_string(), "timeout: no answer within 5000 ms");
+    /// let fault = Fault::new(Reason::Timeout, "no reply within 5000 ms");
+    /// assert_eq!(fault.to_string(), "timeout: no reply within 5000 ms");
     /// ```
     pub fn new(reason: Reason, message: impl Into<String>) -> Fault {
         Fault { reason, message: message.into(), http_status: None, wire_bytes: 0 }

@@ -1,4 +1,4 @@
-//! Record of a run's calls, and metrics of how much of their data reached the answer. Everything here is
+//! Record of a run's calls, and metrics of how much of their data reached the run's result. Everything here is
 //! already scrubbed.
 
 use crate::raw;
@@ -61,7 +61,7 @@ pub fn matched_calls<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Vec<Value
 }
 
 /// Fault of a call that was sent and then abandoned by its caller.
-const ABANDONED: (&str, &str) = ("abandoned", "cancelled before there was an answer");
+const ABANDONED: (&str, &str) = ("abandoned", "cancelled before there was a result");
 
 /// Record of one run.
 #[derive(Debug)]

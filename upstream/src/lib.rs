@@ -1,5 +1,5 @@
 //! Other servers as tools: one program joins, filters and reduces what many servers return, and only
-//! its answer leaves the sandbox.
+//! its value leaves the sandbox.
 //!
 //! A [`config::Config`] lists the servers; an [`Upstream`] runs them and knows their tools. A [`Client`]
 //! connects to one server, over any transport; its failures are [`Fault`]s, which programs see as values. A

@@ -112,7 +112,7 @@ options! {
     |to, value| to.limits.queue_timeout = Duration::from_millis(value),
     |from| u64::try_from(from.limits.queue_timeout.as_millis()).unwrap_or(u64::MAX);
 
-    "Largest answer of an upstream server, in bytes."
+    "Maximum size of a reply of an upstream server, in bytes."
     "max-upstream-response-bytes" "max-upstream-response-bytes" setting Bytes, "2097152",
     |to, value| to.limits.max_response_bytes = value, |from| from.limits.max_response_bytes;
 
@@ -124,7 +124,7 @@ options! {
     "max-catalog-ops-per-program" "max-catalog-ops" setting Count, "25",
     |to, value| to.limits.max_catalog_ops = value, |from| from.limits.max_catalog_ops;
 
-    "Largest result of one lookup, in bytes as JSON."
+    "Maximum size of the result of one lookup, in bytes as JSON."
     "max-catalog-result-bytes" "max-catalog-result-bytes" setting Bytes, "262144",
     |to, value| to.limits.max_catalog_bytes = whole(value), |from| from.limits.max_catalog_bytes as u64;
 

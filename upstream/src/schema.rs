@@ -162,7 +162,7 @@ pub(crate) fn doc(server: &str, tool: &crate::CatalogTool) -> String {
     ));
     let returns = match (&tool.output_schema, tool.shapes.seen()) {
         (None, Some((shape, times))) => {
-            let answers = if times == 1 { "1 answer".to_string() } else { format!("{times} answers") };
+            let answers = if times == 1 { "1 result".to_string() } else { format!("{times} results") };
             format!("Result<{shape}> (seen in {answers} so far, not promised)")
         }
         (schema, _) => result(schema.as_ref()),

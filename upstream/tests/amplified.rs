@@ -85,7 +85,7 @@ fn an_answer_takes_what_it_becomes_and_a_bomb_stops_while_it_is_read() {
     let reason = "(let [a (tool/call 's/get {})] [(:ok a) (:reason a) (:message a)])";
     for said in [structured(&records()), text(&records())] {
         let told = value(said, 1_000_000, reason).unwrap();
-        let words = "the answer takes more than 1000000 bytes as data (limits.granted_bytes)";
+        let words = "the reply takes more than 1000000 bytes as data (limits.granted_bytes)";
         assert_eq!(told, format!("[false :response_too_large {words:?}]"));
     }
     // Each reply fits alone, but not both together.

@@ -192,8 +192,8 @@ fn what_cannot_be_offered_stops_the_start() {
         ("far", "refers to other.json#/a, which is not in the document"),
         ("undeclared", "its path has {declared}, which is not declared"),
         ("foreign", "with another origin than base_url"),
-        ("html", "its answer 200 is not JSON"),
-        ("none", "it describes no successful answer"),
+        ("html", "its reply 200 is not JSON"),
+        ("none", "it describes no successful reply"),
     ] {
         let error = start(&[id], json!({})).0.unwrap_err();
         assert!(error.starts_with("upstream 'api' cannot be used") && error.contains(wanted), "{error}");

@@ -777,7 +777,7 @@ fn too_much_granted(bytes: u64, limit: u64) -> Fault {
 /// Makes the fault of a run that received more data than allowed.
 pub(crate) fn too_much_taken_in(what: &str) -> Fault {
     Fault::new(Code::MemoryExceeded, what).hint(
-        "ask for less, and keep only what you need of each answer: answers that nothing refers to no longer \
+        "ask for less, and keep only what you need of each result: results that nothing refers to no longer \
          count",
     )
 }

@@ -38,7 +38,7 @@ fn seal(body: &[u8]) -> Vec<u8> {
 fn open(bytes: &[u8]) -> Result<&[u8], Fault> {
     let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| invalid("it is cut short"))?;
     if header[..4] != MAGIC {
-        return Err(invalid("it does not start as a snapshot does"));
+        return Err(invalid("it does not start like a snapshot"));
     }
     if header[4..6] != VERSION.to_le_bytes() {
         return Err(invalid("it was written in another format version; run the program again"));

@@ -5,14 +5,14 @@ use ptc_runtime::TrustedKeys;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Maximum length of files in bytes: of one that defines an agent, and of one that a tool answers with.
+/// Maximum length of files in bytes: of one that defines an agent, and of one whose content a tool returns.
 const MAX_AGENT: u64 = 8 << 20;
 const MAX_ANSWER: u64 = 64 << 20;
 /// Maximum depth of agent files that name agent files.
 const MAX_DEPTH: usize = 8;
 
 /// An agent in a TOML or JSON file. Its tools may name further files, relative to its folder: `agent` (another agent),
-/// `answer_file` (JSON that is always the answer), or `program` (a program that computes it).
+/// `answer_file` (JSON that is always the result), or `program` (a program that computes it).
 ///
 /// ```
 /// use ptc_agent::definition::AgentFile;

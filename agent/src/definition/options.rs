@@ -194,7 +194,7 @@ options! {
     [data] max_depth: u32 = 3;
     /// Memory limit of a program in bytes; default: the runtime's.
     [maybe] max_heap: Option<u64> = None;
-    /// Limit on mission data and tool answers that a program holds, in bytes; default: the runtime's.
+    /// Limit on mission data and tool results that a program holds, in bytes; default: the runtime's.
     [maybe] max_granted: Option<u64> = None;
     /// Maximum size of all definitions, in bytes.
     [maybe] memory_limit: Option<u64> = Some(1_048_576);
@@ -226,7 +226,7 @@ options! {
     [data] format_options: FormatOptions = FormatOptions::default();
     /// Decimals of floats in program results.
     [data] float_precision: u32 = 2;
-    /// Limit on cached tool answers; default: none.
+    /// Limit on cached tool results; default: none.
     [maybe] tool_cache_limit: Option<ToolCacheLimit> = None;
     /// Maximum tool calls of one program, or of the run where models call tools themselves.
     [maybe] max_tool_calls: Option<u32> = None;

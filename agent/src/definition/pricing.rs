@@ -6,7 +6,7 @@ use ptc_model::{Model, Pricing};
 
 impl Agent {
     /// Returns a problem for each model under `max_cost_usd` whose replies have no known cost, since the limit would
-    /// never be reached. Includes agents below and models that tools ask. None if `token_limit` bounds the mission too.
+    /// never be reached. Includes child agents and models that tools ask. None if `token_limit` bounds the mission too.
     ///
     /// ```
     /// use ptc_agent::{Agent, RunOptions};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Function that changes options of the agent for one run.
 type Change = Arc<dyn Fn(AgentBuilder) -> AgentBuilder + Send + Sync>;
 
-/// Function that decides after this usage whether a mission may go on.
+/// Function that decides after this usage whether a mission may continue.
 pub type BudgetFn = Arc<dyn Fn(&Usage) -> bool + Send + Sync>;
 
 /// Options of one run.
@@ -25,13 +25,13 @@ pub type BudgetFn = Arc<dyn Fn(&Usage) -> bool + Send + Sync>;
 pub struct RunOptions {
     /// Model to use in place of the agent's.
     pub llm: Option<LlmRef>,
-    /// Models by name, searched before `models`. Agents below use them too.
+    /// Models by name, searched before `models`. Child agents use them, too.
     pub llm_registry: BTreeMap<String, Client>,
     /// Registry of models.
     pub models: Arc<dyn ModelRegistry>,
     /// Data of the mission: a map.
     pub context: Datum,
-    /// Types of the context: a whole signature, or the part behind its arrow.
+    /// Types of the context: a whole signature, or the part after its arrow.
     pub context_signature: Option<String>,
     /// Text of the mission in place of the agent's template, without placeholders.
     pub mission: Option<String>,
@@ -45,7 +45,7 @@ pub struct RunOptions {
     pub memory: Vec<(String, Frozen)>,
     /// Tasks finished before, by id.
     pub journal: Option<Map<String, Value>>,
-    /// Tool answers known from before.
+    /// Tool results known from before.
     pub tool_cache: BTreeMap<CacheKey, Frozen>,
     /// System message that replaces the agent's as a whole.
     pub system_prompt: Option<String>,
@@ -59,23 +59,23 @@ pub struct RunOptions {
     pub trace: TraceMode,
     /// Tokens after which the mission ends.
     pub token_limit: Option<u64>,
-    /// Function that decides after each reply whether the mission may go on.
+    /// Function that decides after each reply whether the mission may continue.
     pub budget: Option<BudgetFn>,
     /// Result of a mission over its budget.
     pub on_budget_exceeded: OnBudgetExceeded,
-    /// Function that decides after each turn whether the mission goes on.
+    /// Function that decides after each turn whether the mission continues.
     pub continuation_guard: Option<GuardFn>,
     /// Function called after each turn in which programs reported steps of a plan as done.
     pub on_steps_done: Option<StepsDoneFn>,
     /// Receiver of the run's events.
     pub tracer: Tracer,
     /// Servers of the run. Programs call them with the tool `call` and look tools up; a model that calls tools itself
-    /// is offered theirs by name. The agent's prelude is checked against them. A program that wrote to one, or may
+    /// is offered the tools of servers by name. The agent's prelude is checked against them. A program that wrote to one, or may
     /// have, and did not end the mission, ends it unless there is a `continuation_guard`.
     pub servers: Option<Arc<dyn Servers>>,
     /// Signal that ends the run.
     pub cancel: Cancel,
-    /// Schedule of the computing of programs, for hosts with many of them.
+    /// Schedule for running programs, for hosts with many of them.
     pub schedule: Option<Arc<dyn Schedule>>,
     /// Folder for checkpoints.
     pub checkpoint_dir: Option<PathBuf>,
@@ -181,7 +181,7 @@ impl RunOptions {
         self.client_for(self.llm.as_ref().or(agent).unwrap_or(&LlmRef::Caller), caller)
     }
 
-    /// Returns the model that a reference means: for tools, and for agents below, which name their own.
+    /// Returns the model that a reference means: for tools, and for child agents, which name their own.
     pub fn client_for(&self, llm: &LlmRef, caller: Option<&Client>) -> Result<Client, LlmError> {
         match llm {
             LlmRef::Client(client) => Ok(client.clone()),
@@ -234,7 +234,7 @@ impl RunOptions {
         self
     }
 
-    /// Sets the schedule of the programs' computing.
+    /// Sets the schedule for running programs.
     #[must_use]
     pub fn scheduled(mut self, schedule: Arc<dyn Schedule>) -> RunOptions {
         self.schedule = Some(schedule);

@@ -17,7 +17,7 @@ pub struct PreparedRun {
     pub context: Datum,
     /// Types of the data, if other than the parameters.
     pub context_signature: Option<Signature>,
-    /// Coercions and oddities.
+    /// Coercions and other remarks.
     pub warnings: Vec<String>,
 }
 

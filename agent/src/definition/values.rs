@@ -152,13 +152,13 @@ impl Compaction {
     }
 }
 
-/// The option `tool_cache_limit`. Least recently used answers are dropped first.
+/// The option `tool_cache_limit`. Least recently used results are dropped first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolCacheLimit {
-    /// Maximum number of answers.
+    /// Maximum number of cached results.
     pub entries: Option<u64>,
-    /// Maximum bytes of all answers together.
+    /// Maximum bytes of all cached results together.
     pub bytes: Option<u64>,
 }
 

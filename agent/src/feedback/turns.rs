@@ -1,4 +1,4 @@
-//! Remaining turns, in words.
+//! Texts on the remaining turns.
 
 /// The budget of a mission before its next turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! Answers of tools for models that called the tools themselves: whole, or as much as fits into a message.
+//! Results of tools for models that called the tools themselves: whole, or as much as fits into a message.
 
 use super::state::{Mission, Mode};
 use super::toolbox::CallOutcome;
@@ -14,13 +14,13 @@ use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Frozen, Refusal, ToolAnswer};
 use serde_json::{Value, json};
 
-/// Maximum bytes, as data, of an answer that a message holds whole.
+/// Maximum bytes, as data, of a result that a message holds whole.
 const WHOLE_BYTES: usize = 256 << 10;
 
-/// Maximum bytes of text that a message holds of a larger answer.
+/// Maximum bytes of text that a message holds of a larger result.
 const PART_BYTES: usize = 32 << 10;
 
-/// Maximum bytes of a larger answer that are read to make an excerpt.
+/// Maximum bytes of a larger result that are read to make an excerpt.
 const LOOKED_AT_BYTES: usize = 64 << 20;
 
 /// Maximum items read of a list that is larger still, and maximum bytes of one item.
@@ -52,7 +52,7 @@ impl Mission {
                 visible => {
                     let name = called.record.name.as_str();
                     let warning = format!(
-                        "the model saw a part of what `{name}` answered: it is too large for a message"
+                        "the model saw only a part of the result of `{name}`: it is too large for a message"
                     );
                     if !self.state.warnings.contains(&warning) {
                         self.state.warnings.push(warning);
@@ -68,7 +68,7 @@ impl Mission {
         attachments.public(datum, &mut self.place.secrets())
     }
 
-    /// Returns the part of an answer that a model may see. Images and documents take no room in the text.
+    /// Returns the part of a result that a model may see. Images and documents take no room in the text.
     fn visible(&self, frozen: &Frozen, attachments: &mut Attachments) -> Visible {
         if let Ok(datum) = frozen.to_datum(WHOLE_BYTES) {
             return Visible::Whole(self.public(&datum, attachments));
@@ -97,7 +97,7 @@ impl Mission {
         let total = frozen.outline(0, 0).len;
         let is_beginning = matches!(visible, Visible::Beginning(_));
         let (Visible::Whole(datum) | Visible::Large(datum) | Visible::Beginning(datum)) = visible else {
-            let message = format!("the answer is a {}", super::excerpt::described(frozen));
+            let message = format!("the result is a {}", super::excerpt::described(frozen));
             return json!({"status": "ok", "truncated": true, "left_out": message, "hint": self.narrower(tool)})
                 .to_string();
         };
@@ -130,19 +130,19 @@ impl Mission {
         }
     }
 
-    /// Returns advice for reading the rest where no program can.
+    /// Returns advice for reading the rest if no program can read it.
     fn narrower(&self, tool: Option<&Tool>) -> String {
         let params = tool.and_then(|tool| tool.signature.as_ref()).map(|signature| &signature.params);
         match params {
             Some(params) if params.is_empty() => {
-                "This tool takes no arguments, so the rest cannot be had: say in the answer that you saw a part.".to_string()
+                "This tool takes no arguments, so you cannot get the rest: say in the answer that you saw only a part.".to_string()
             }
             Some(params) => {
                 let names: Vec<String> = params.iter().map(|field| format!("`{}`", field.name)).collect();
                 let names = names.join(", ");
-                format!("Call it again with arguments that select less, or the part you miss, by {names}.")
+                format!("Call it again with arguments that select less, or the part that is missing, by {names}.")
             }
-            None => "Call it again with arguments that select less, or the part you miss.".to_string(),
+            None => "Call it again with arguments that select less, or the part that is missing.".to_string(),
         }
     }
 }
@@ -151,15 +151,15 @@ impl Mission {
 enum Visible {
     /// The whole answer.
     Whole(Datum),
-    /// The whole answer, which does not fit into a message.
+    /// The whole result, which does not fit into a message.
     Large(Datum),
     /// The beginning of a list that is too large to be read whole.
     Beginning(Datum),
-    /// Nothing: the answer is too large to be read.
+    /// Nothing: the result is too large to be read.
     Nothing,
 }
 
-/// Formats an answer that fits into a message.
+/// Formats a result that fits into a message.
 fn whole(datum: &Datum) -> String {
     match to_json(datum) {
         Ok(json) => json.to_string(),

@@ -80,13 +80,13 @@ impl Mission {
         Ok(response)
     }
 
-    /// Reports images and documents that the model could not be shown to the host, and stops sending them.
+    /// Tells the host about images and documents that the model could not be shown, and stops sending them.
     fn note_unseen(&mut self, request: &LlmRequest, response: &LlmResponse) {
         if response.unseen_parts == 0 {
             return;
         }
         let warning = format!(
-            "`{}` could not be shown images or documents, and was told of them in words",
+            "`{}` could not be shown images or documents, and got a text in their place",
             self.model_name
         );
         if !self.state.warnings.contains(&warning) {
@@ -101,7 +101,7 @@ impl Mission {
     }
 
     /// Returns the request as the model gets it, and the watcher of the reply's pieces. The host's stream is for
-    /// answers; text next to tool calls is none, which is only known at the end of a reply.
+    /// answers; text next to tool calls is not an answer, which is only known at the end of a reply.
     fn streamed<'r>(&self, request: &'r LlmRequest, scope: &Scope) -> (Cow<'r, LlmRequest>, Option<Pieces>) {
         let secrets = (!self.place.shows_secrets).then(|| self.place.secrets.clone());
         let pieces = Pieces::watched(scope, secrets);

@@ -1,4 +1,4 @@
-//! Budgets of turns, tokens and money, for a mission and everything below it.
+//! Budgets of turns, tokens and money, for a mission and everything it delegates.
 
 use super::step::TreeUsage;
 use crate::definition::{AgentOptions, RunOptions};
@@ -152,7 +152,7 @@ impl Budget {
         });
     }
 
-    /// Returns the usage of this mission and everything below it.
+    /// Returns the usage of this mission and everything it delegates.
     pub fn spent(&self) -> TreeUsage {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }

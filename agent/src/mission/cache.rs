@@ -1,6 +1,6 @@
-//! Cache of a run's tool answers. Nothing is dropped without limits; with limits, least recently used answers go first.
+//! Cache of a run's tool results. Nothing is dropped without limits; with limits, least recently used results go first.
 //!
-//! Calls under way are kept too: equal calls made meanwhile wait for the same answer.
+//! Calls in progress are kept, too: equal calls made meanwhile wait for the same result.
 
 use crate::definition::ToolCacheLimit;
 use futures_util::FutureExt;
@@ -34,10 +34,10 @@ type WeakFlight = WeakShared<BoxFuture<'static, Arc<Landing>>>;
 /// Outcome of a call that several callers may have waited for.
 pub(crate) struct Landing {
     pub answer: Result<Frozen, Refusal>,
-    /// Bytes in the cache, if the answer was kept.
+    /// Bytes in the cache, if the result was kept.
     pub retained: Option<usize>,
     pub child_trace_id: Option<String>,
-    /// Arguments and answer of the host's code, for traces that are replayed.
+    /// Arguments and result of the host's code, for traces that are replayed.
     pub replay: Option<Value>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Landing {
 pub(crate) enum Lookup {
     /// A finished call.
     Kept(Frozen),
-    /// A call under way that another caller started.
+    /// A call in progress that another caller started.
     OnItsWay(Flight),
     /// A new call.
     New(Flight),
@@ -82,7 +82,7 @@ impl Cache {
         cache
     }
 
-    /// Looks up the answer to a call. `begin` makes the future of a call that is not known yet; it gets the number that
+    /// Looks up the result of a call. `begin` makes the future of a call that is not known yet; it gets the number that
     /// [`Cache::landed`] expects.
     pub fn look_up(&mut self, key: &CacheKey, begin: impl FnOnce(u64) -> Flight) -> Lookup {
         if let Some(known) = self.get(key) {
@@ -99,14 +99,14 @@ impl Cache {
         Lookup::New(flight)
     }
 
-    /// Removes a finished call from those under way, so that nobody can join it any more.
+    /// Removes a finished call from those in progress, so that nobody can join it any more.
     pub fn landed(&mut self, key: &CacheKey, id: u64) {
         if self.flights.get(key).is_some_and(|(known, _)| *known == id) {
             self.flights.remove(key);
         }
     }
 
-    /// Returns the answer of a finished call.
+    /// Returns the result of a finished call.
     fn get(&mut self, key: &CacheKey) -> Option<Frozen> {
         self.clock += 1;
         let kept = self.kept.get_mut(key)?;
@@ -114,7 +114,7 @@ impl Cache {
         Some(kept.value.clone())
     }
 
-    /// Keeps an answer, unless it is larger than its tool or the cache allows. Returns whether it was kept.
+    /// Keeps a result, unless it is larger than its tool or the cache allows. Returns whether it was kept.
     pub fn insert(&mut self, key: CacheKey, value: Frozen, most: Option<u64>) -> bool {
         let bytes = value.bytes() as u64;
         let too_large = |limit: Option<u64>| limit.is_some_and(|limit| bytes > limit);

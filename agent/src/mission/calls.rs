@@ -63,7 +63,7 @@ pub(crate) fn weight(datum: &Datum) -> usize {
     nodes.iter().take(RECORD_BYTES / 8 + 1).map(bytes).fold(0, usize::saturating_add)
 }
 
-/// Maximum bytes kept of an answer; a line of a trace has no room for more.
+/// Maximum bytes kept of a result; a line of a trace has no room for more.
 const MAX_ANSWER: usize = 900 << 10;
 
 /// Records a call to code of the host in a trace, so that a replay can answer it again.

@@ -23,7 +23,7 @@ pub struct ChatOptions {
 pub struct ChatTurn {
     /// Reply of the agent: text, or the value of an agent that writes programs.
     pub reply: Datum,
-    /// Messages so far, including this exchange with its tool calls and answers. The system message is made anew for
+    /// Messages so far, including this exchange with its tool calls and their results. The system message is made again for
     /// each run and is not included.
     pub messages: Vec<Message>,
     /// Definitions for the next exchange; agents that answer in text keep none.
@@ -54,8 +54,8 @@ impl ChatTurn {
     }
 }
 
-/// Sends a message to an agent. The message is the mission as it stands, not a template. If the agent's own prompt has
-/// no placeholders, it goes into the system message. The signature applies to every reply. Cached answers, the journal
+/// Sends a message to an agent. The message is the mission as it is, not a template. If the agent's own prompt has
+/// no placeholders, it goes into the system message. The signature applies to every reply. Cached results, the journal
 /// and earlier results are not carried over.
 ///
 /// ```

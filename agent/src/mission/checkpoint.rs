@@ -1,7 +1,7 @@
 //! Checkpoints: written after each turn of a mission, and read to resume it.
 //!
 //! Definitions, results and overlay are kept as a snapshot of a VM that holds them all, so that functions and their
-//! closures come back without running anything again. Printed forms are added for people, and the answers of cached
+//! closures come back without running anything again. Printed forms are added for people, and the results of cached
 //! tools, so that those are not called again.
 
 use super::engine::Engine;
@@ -28,7 +28,7 @@ use std::time::SystemTime;
 /// Maximum bytes of a checkpoint.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Maximum bytes of cached answers written, as data. As JSON they may take six times as much.
+/// Maximum bytes of cached results written, as data. As JSON they may take six times as much.
 const CACHE_BYTES: usize = 32 << 20;
 
 /// Maximum count of turns, requests or calls that a checkpoint may claim.
@@ -269,7 +269,7 @@ fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
     Ok(found.map(|(_, path)| path))
 }
 
-/// Returns cached answers, as many as fit, and the number left out.
+/// Returns cached results, as many as fit, and the number left out.
 fn cached_answers(engine: &Engine) -> (Vec<CachedAnswer>, usize) {
     let (mut room, mut left_out) = (CACHE_BYTES, 0);
     let mut answers = Vec::new();
@@ -299,7 +299,7 @@ fn printed(value: &Frozen) -> String {
     }
 }
 
-/// Returns a snapshot of a run that would define everything anew, stopped before it does; in base64.
+/// Returns a snapshot, in base64, of a run that would make all definitions again, stopped before it does so.
 fn snapshot(engine: &Engine) -> Result<String, String> {
     let mut session: Session = engine.session.clone();
     session.set_grants(Grants::new().firewall(true));

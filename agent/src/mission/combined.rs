@@ -1,4 +1,4 @@
-//! Programs of agents that answer in text: the outcome of a program answers its call, and never ends the mission.
+//! Programs of agents that answer in text: the outcome of a program is the result of its call, and never ends the mission.
 
 use super::commit::{ProgramEnd, ProgramOutcome};
 use super::fault::{MEMORY_LIMIT, reason_of, too_much};

@@ -63,7 +63,7 @@ pub struct CompiledMetadata {
     pub turns: u32,
     /// Name of the model.
     pub llm_model: String,
-    /// Oddities of the program.
+    /// Remarks on the program.
     pub warnings: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Tools that ask a model: questions, other agents, the agent itself. Each call is a mission below the caller's.
+//! Tools that ask a model: questions, other agents, the agent itself. Each call is a child mission of the caller's.
 
 use super::budget::Budget;
 use super::place::Place;
@@ -25,7 +25,7 @@ pub(crate) const LLM_QUERY: &str = "llm-query";
 /// Arguments of `llm-query` that are not values for the placeholders.
 const OWN_KEYS: [&str; 4] = ["prompt", "signature", "llm", "response_template"];
 
-/// Context that missions below get from the agent and the run.
+/// Context that child missions get from the agent and the run.
 pub(crate) struct Delegate {
     agent: Agent,
     run: RunOptions,
@@ -41,7 +41,7 @@ struct QuestionCount {
     has_turn: bool,
 }
 
-/// Outcome of a mission below.
+/// Outcome of a child mission.
 pub(crate) struct DelegateOutcome {
     pub value: Result<Datum, ToolError>,
     pub step: Option<Step>,
@@ -271,8 +271,8 @@ fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
     text
 }
 
-/// Returns the answer, or the value of the template as a program. That program has no tools and no data, and texts
-/// stand in it as literals, so that an answer cannot become code.
+/// Returns the answer, or the value of the template as a program. That program has no tools and no data, and contains texts
+/// only as literals, so that an answer cannot become code.
 async fn finished(asked: DelegateOutcome, template: Option<String>) -> Result<DelegateOutcome, Refusal> {
     let (Some(template), Ok(value)) = (template, &asked.value) else { return Ok(asked) };
     let value = value.clone();

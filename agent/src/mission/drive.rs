@@ -9,7 +9,7 @@ use ptc_runtime::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Maximum bytes of arguments and answers in the records of one program; further records omit them.
+/// Maximum bytes of arguments and results in the records of one program; further records omit them.
 const LEDGER_BYTES: usize = 8 << 20;
 
 /// Record of a program's calls. Calls are kept even if the mission ends in the middle.
@@ -32,7 +32,7 @@ impl Ledger {
     /// Returns all calls so far, including abandoned ones.
     pub fn take(&self) -> Vec<CallRecord> {
         let Entries { mut done, open, .. } = std::mem::take(&mut *self.entries());
-        let given_up = Some("cancelled before there was an answer".to_string());
+        let given_up = Some("cancelled before there was a result".to_string());
         done.extend(open.into_iter().map(|(_, call)| CallRecord { error: given_up.clone(), ..call }));
         done
     }
@@ -150,7 +150,7 @@ impl Clock {
         self.since = now;
     }
 
-    /// Starts a call. Returns when the program will run out of time, unless its clock stands still.
+    /// Starts a call. Returns when the program will run out of time, unless its clock is stopped.
     fn began(&mut self, asks_models: bool) -> Option<Instant> {
         self.tick();
         self.waits += u32::from(asks_models);

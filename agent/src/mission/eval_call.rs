@@ -1,4 +1,4 @@
-//! Programs in calls of `lisp_eval`: outcomes are as for programs in text, but sent as the answer to the call.
+//! Programs in calls of `lisp_eval`: outcomes are as for programs in text, but sent as the result of the call.
 
 use super::native::unknown;
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
@@ -64,7 +64,7 @@ impl Mission {
         let is_fenced = reply.text().contains("```") || reply.text().contains("<clojure>");
         if is_fenced && extract_program(reply.text(), MultipleBlocks::Do).is_ok() {
             self.state.messages.push(reply.to_message());
-            let fail = Fail::new("no_code_found", "the program is in the words, not in a call of lisp_eval");
+            let fail = Fail::new("no_code_found", "the program is in the text, not in a call of lisp_eval");
             turn.result = fail_datum(&fail);
             let feedback = self.feedback(|feedback| feedback.use_lisp_eval().finish(None));
             return Ok(Continuation::failed(feedback).into());

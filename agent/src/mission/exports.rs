@@ -1,4 +1,4 @@
-//! Exports of preludes that a model calls by name. Each call is a program of its own, with the data, tools and limits
+//! Exports of preludes that a model calls by name. Each call is a separate program, with the data, tools and limits
 //! of the mission's programs, but without the definitions of the model's programs.
 
 use super::data::MissionData;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum bytes of an answer that is checked before a model gets it; larger ones are checked where they are cut.
+/// Maximum bytes of a result that is checked before a model gets it; larger results are checked where they are cut.
 const LOOKED_AT: usize = 256 << 10;
 
 /// Runner of the exports of one mission.

@@ -1,4 +1,4 @@
-//! Guards that decide after each turn whether a mission goes on.
+//! Guards that decide after each turn whether a mission continues.
 
 use super::step::{CallRecord, Fail, Turn};
 use ptc_bytecode::Datum;
@@ -41,8 +41,8 @@ pub struct Standing<'s> {
 /// Guard function, called after every turn that did not end the mission.
 pub type GuardFn = Arc<dyn Fn(&Turn, &Standing<'_>) -> Guard + Send + Sync>;
 
-/// Returns a guard that ends a mission after a turn that changed something outside, or may have: a model that does not
-/// know how far its program got would do it again.
+/// Returns a guard that ends a mission after a turn that changed something outside, or may have done so: a model that does not
+/// know how far its program got might make the change again.
 ///
 /// ```
 /// use ptc_agent::{mission::stop_after_writes, run, tools::{LlmRef, Tool}, Agent, RunOptions};

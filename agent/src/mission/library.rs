@@ -16,7 +16,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// Checks that the mission grants what its preludes need, before any model is asked. Preludes `inherited` from the
-    /// mission above are dropped if they need more.
+    /// parent mission are dropped if they need more.
     pub fn attach(
         agent: &Agent,
         run: &RunOptions,
@@ -59,7 +59,7 @@ impl Library {
         Ok(Library { runtime })
     }
 
-    /// Returns the section of the prompt on preludes, if there are any.
+    /// Returns the section of the prompt about preludes, if there are any.
     pub fn inventory(&self) -> Option<String> {
         self.runtime.inventory(Inventory::default())
     }

@@ -1,4 +1,4 @@
-//! Replies in which a model calls tools itself. Each call gets exactly one answer, in order, however the turn ends.
+//! Replies in which a model calls tools itself. Each call gets exactly one result, in order, however the turn ends.
 
 use super::calls::millis;
 use super::place::StopCause;
@@ -150,7 +150,7 @@ impl Mission {
             let content = match done {
                 None => {
                     success = false;
-                    let error = "cancelled before there was an answer".to_string();
+                    let error = "cancelled before there was a result".to_string();
                     turn.tool_calls.push(self.given_up(call, error.clone()));
                     let reason = if stopped == Some(StopCause::Cancelled) { "cancelled" } else { "timeout" };
                     ErrorReply::protocol(reason, error).render()

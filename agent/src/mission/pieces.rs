@@ -6,7 +6,7 @@ use ptc_model::{Chunk, ChunkSink, LlmRequest, LlmResponse};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum bytes held back because they may begin a firewalled value. Past that, the rest waits for the end of the
-/// reply, and the text is then shown anew.
+/// reply, and the text is then shown again from its beginning.
 const MAX_HELD: usize = 1 << 10;
 
 /// Receiver of the pieces of one reply.

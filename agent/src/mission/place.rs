@@ -1,4 +1,4 @@
-//! Place of a mission in its tree: everything it shares with missions above and below.
+//! Place of a mission in its tree: everything it shares with its parent and child missions.
 
 use super::budget::Budget;
 use super::step::{Fail, Step};
@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Function that runs a mission below another, for agents that are tools.
+/// Function that runs a child mission, for agents that are tools.
 pub(crate) type RunBelow = for<'a> fn(
     &'a Agent,
     &'a RunOptions,
@@ -23,7 +23,7 @@ pub(crate) type RunBelow = for<'a> fn(
 /// Everything that a mission hands down to delegated ones.
 #[derive(Clone)]
 pub(crate) struct Place {
-    /// Number of missions above.
+    /// Number of missions above this one.
     pub depth: u32,
     /// Maximum depth, set by the root.
     pub max_depth: u32,
@@ -31,24 +31,24 @@ pub(crate) struct Place {
     /// Deadline of the whole mission.
     pub deadline: Option<Instant>,
     pub cancel: Cancel,
-    /// Schedule of the computing of programs, if the host has one.
+    /// Schedule for running programs, if the host has one.
     pub schedule: Option<Arc<dyn Schedule>>,
     /// Secrets of the whole tree, which no request and no trace may show.
     pub secrets: SharedSecrets,
-    /// Flag: traces may show secrets all the same; only if every mission above allows it too.
+    /// Flag: traces may show secrets; only if every mission above allows it, too.
     pub shows_secrets: bool,
     /// Model that `caller` means.
     pub client: Option<Client>,
     pub max_heap: Option<u64>,
     pub max_granted: Option<u64>,
-    /// Keys that preludes must be signed with; the outermost mission that names any decides for all below.
+    /// Keys that preludes must be signed with; the outermost mission that names any decides for all others.
     pub trusted: Option<TrustedKeys>,
-    /// Preludes, inherited by missions below that have none of their own.
+    /// Preludes, inherited by child missions that have none of their own.
     pub preludes: Arc<[Prelude]>,
     /// Visibility of preludes to programs: the rules of all missions above, and its own.
     pub policy: Policy,
     pub scope: Scope,
-    /// Runner of missions below, set by the code that starts missions, since tool code cannot depend on it.
+    /// Runner of child missions, set by the code that starts missions, since tool code cannot depend on it.
     pub run_below: RunBelow,
 }
 

@@ -1,6 +1,6 @@
 //! Missions with servers: their tools in each mode, and the guards on calls to them.
 //!
-//! Programs call them with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name,
+//! Programs call tools with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name,
 //! with its server's schema and description. Combined mode offers both.
 
 use super::guard::{Guard, GuardFn};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Time limit for servers to list their tools, where the mission has no limit of its own.
+/// Time limit for servers to list their tools, if the mission has no limit.
 const LISTING: Duration = Duration::from_secs(60);
 
 /// Returns the run's options with the servers' tools, and with a guard that ends the mission after a turn that wrote,
@@ -113,7 +113,7 @@ fn object(schema: Value) -> Value {
 }
 
 /// Returns a guard that ends a mission after a turn with a call that writes, or whose effect is unknown. A model that
-/// called it by name has its answer, so in those modes only programs and exports that broke off count.
+/// called a tool by name has its result, so in those modes only programs and exports that broke off count.
 fn stop_after_writes(servers: &Arc<dyn Servers>, mode: Mode) -> GuardFn {
     let (seen, servers) = (AtomicUsize::new(0), servers.clone());
     Arc::new(move |turn, _| {

@@ -50,7 +50,7 @@ impl Drop for FinishOnDrop<'_> {
     }
 }
 
-/// Runs a mission below another.
+/// Runs a child mission.
 pub(super) fn run_below<'a>(
     agent: &'a Agent,
     run: &'a RunOptions,
@@ -154,7 +154,7 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     if step.is_ok() { Ok(step) } else { Err(Box::new(step)) }
 }
 
-/// Reason of a mission that broke by a bug: in this crate, or in a function of the host.
+/// Reason of a mission that failed because of a bug: in this crate, or in a function of the host.
 const INTERNAL: &str = "internal_error";
 
 /// Guard that reports a mission without an end: its future was dropped, or its thread panicked.
@@ -206,7 +206,7 @@ fn build(
         .collect();
     // The outermost mission that names any keys decides for all below.
     let trusted = above.and_then(|above| above.trusted.clone()).or_else(|| options.trusted.clone());
-    // A mission below sees no more than the missions above allow.
+    // A child mission sees no more than the missions above it allow.
     let policy = above.map_or_else(Policy::default, |above| above.policy.clone()).and(&options.policy);
     // Inherited libraries are limited to those that its own tools allow.
     let inherited = above.filter(|_| agent.preludes().is_empty() && options.inherit_preludes);

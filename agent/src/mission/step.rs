@@ -49,7 +49,7 @@ pub struct Step {
     pub turns: Vec<Turn>,
     /// Id of the trace.
     pub trace_id: String,
-    /// Id of the trace of the mission above.
+    /// Id of the trace of the parent mission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_trace_id: Option<String>,
     /// Name of the agent.
@@ -61,7 +61,7 @@ pub struct Step {
     /// Progress reported by programs: id and text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<(String, String)>,
-    /// Descriptions of the value's fields, handed on with it.
+    /// Descriptions of the value's fields, passed on with it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub field_descriptions: BTreeMap<String, String>,
     /// Texts printed by the last program.
@@ -76,13 +76,13 @@ pub struct Step {
     /// Lookups of upstream servers by the last program, if the run had any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub catalog_ops: Vec<Value>,
-    /// Cached tool answers, for another run of the same mission.
+    /// Cached tool results, for another run of the same mission.
     #[serde(skip)]
     pub tool_cache: BTreeMap<CacheKey, Frozen>,
     /// Steps of delegated missions, without their turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_steps: Vec<Step>,
-    /// Traces of delegated missions, where they are traced.
+    /// Traces of delegated missions, if they are traced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_traces: Vec<String>,
     /// All messages, if the run was told to keep them.
@@ -98,7 +98,7 @@ pub struct Step {
     /// Prelude information for records.
     #[serde(skip)]
     pub prelude_trace: Option<Arc<PreludeTrace>>,
-    /// Warnings: coercions, cuts and oddities.
+    /// Warnings: coercions, cuts and other remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -319,30 +319,30 @@ pub struct CallRecord {
     /// Hash of the arguments for traces, without firewalled parts; None if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_args_hash: Option<String>,
-    /// Answer, up to 16 KiB.
+    /// Result of the tool, up to 16 KiB.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub result: Value,
-    /// Flag: `result` is only the beginning of the answer.
+    /// Flag: `result` is only the beginning of the tool's result.
     #[serde(skip_serializing_if = "is_false")]
     pub is_cut: bool,
-    /// Error, if there is no answer.
+    /// Error, if there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Time of the call, in milliseconds since 1970.
     pub timestamp_ms: u64,
     /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// Flag: the answer came from the cache.
+    /// Flag: the result came from the cache.
     pub cached: bool,
     /// Layer of the caller: `native` or `ptc_lisp`.
     pub layer: String,
     /// Prelude export that made the call, or that a tool offered by name stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Trace of the mission behind the call.
+    /// Trace of the mission that the call started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child_trace_id: Option<String>,
-    /// Coercions and misfits.
+    /// Coercions and values that do not fit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Effect of a call, as the tool states it.
@@ -414,11 +414,11 @@ pub struct Usage {
     /// Flag: the value is that of an earlier turn.
     #[serde(skip_serializing_if = "is_false")]
     pub fallback_used: bool,
-    /// Usage of this mission and everything below it.
+    /// Usage of this mission and everything it delegates.
     pub tree: TreeUsage,
 }
 
-/// Usage of a mission and everything below it.
+/// Usage of a mission and everything it delegates.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TreeUsage {

@@ -12,12 +12,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Maximum events, and approximate bytes of them, that wait for the reader. A mission only goes on when all have been
+/// Maximum events, and approximate bytes of them, that wait for the reader. A mission only continues when all have been
 /// read, so they are the events of a single step.
 const MAX_EVENTS: usize = 1024;
 const MAX_BYTES: usize = 4 << 20;
 
-/// An event in a mission, or in one below it.
+/// An event in a mission, or in one of its child missions.
 #[derive(Clone, Debug)]
 pub struct MissionEvent {
     /// Number of agents above the one that the event concerns.
@@ -26,7 +26,7 @@ pub struct MissionEvent {
     pub agent: Option<Arc<str>>,
     /// Number of the turn, from 1.
     pub turn: Option<u32>,
-    /// Span of the trace: a tool call and its answer share one.
+    /// Span of the trace: a tool call and its result share one.
     pub span: SpanId,
     /// Kind of event, with its data.
     pub kind: MissionEventKind,
@@ -40,7 +40,7 @@ pub enum MissionEventKind {
     TurnBegan(TurnKind),
     /// More text of the model's reply; unread pieces are joined. A model that does not stream gives all text at once.
     Text(String),
-    /// The reply begins anew, perhaps because it broke off: its text so far is void.
+    /// The reply begins again, perhaps because it broke off: discard its text so far.
     TextRestarted,
     /// A program is about to run.
     Program(String),
@@ -51,7 +51,7 @@ pub enum MissionEventKind {
         /// Arguments; of large ones, the beginning of their printed form.
         args: Value,
     },
-    /// A tool has answered or failed.
+    /// A tool has returned a result or failed.
     ToolAnswered {
         /// Name of the tool.
         name: String,
@@ -62,7 +62,7 @@ pub enum MissionEventKind {
     },
     /// A program has ended after printing these lines.
     Printed(Vec<String>),
-    /// A value did not fit, but the mission went on.
+    /// A value did not fit, but the mission continued.
     Warning(String),
     /// The model gets this feedback on its turn.
     Feedback(String),
@@ -81,7 +81,7 @@ pub enum MissionEventKind {
 
 /// Starts a watched mission: returns a stream of its events, the last of which is [`MissionEventKind::Ended`].
 ///
-/// The mission only goes on while the stream is read: a slow reader holds it back, while its timeouts keep running. So
+/// The mission only continues while the stream is read: a slow reader holds it back, while its timeouts keep running. So
 /// memory holds at most the events of one step, and of those at most 1024 events and about 4 MiB; then
 /// [`MissionEventKind::Omitted`] counts the missing ones. Dropping the stream ends the mission and everything it
 /// started. Any executor will do; programs compute on the thread that polls unless [`RunOptions::schedule`] says
@@ -125,7 +125,7 @@ pub struct MissionStream {
 }
 
 impl MissionStream {
-    /// Returns the next event; None behind the last one. The crate `futures` offers more ways to read a stream.
+    /// Returns the next event; None after the last one. The crate `futures` offers more ways to read a stream.
     pub async fn next(&mut self) -> Option<MissionEvent> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }

@@ -63,7 +63,7 @@ pub(crate) type ExportAnswer<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer
 
 /// Runner of prelude exports, as programs.
 pub(crate) trait RunExports: Send + Sync {
-    /// Calls an export with these arguments. Its own calls are below `scope` in the trace.
+    /// Calls an export with these arguments. Its own calls are under `scope` in the trace.
     fn call<'c>(&'c self, export: &'c ExportTool, args: &'c Datum, scope: &'c Scope) -> ExportAnswer<'c>;
 }
 
@@ -123,7 +123,7 @@ struct Notes {
     key_hash: Option<String>,
     retained: Option<usize>,
     child_trace_id: Option<String>,
-    /// Arguments and answer of the host's code, for traces that are replayed.
+    /// Arguments and result of the host's code, for traces that are replayed.
     replay: Option<Value>,
 }
 
@@ -175,7 +175,7 @@ impl Toolbox {
         Toolbox { shared: Arc::new(shared), turn: Mutex::new(place.scope.clone()), place, exports: None }
     }
 
-    /// Returns these tools for calls below `scope`, regardless of the mission's turn.
+    /// Returns these tools for calls under `scope`, regardless of the mission's turn.
     pub fn within(&self, scope: Scope) -> Arc<Toolbox> {
         let (shared, place, turn) = (self.shared.clone(), self.place.clone(), Mutex::new(scope));
         Arc::new(Toolbox { shared, place, turn, exports: None })
@@ -236,17 +236,17 @@ impl Toolbox {
         traced.filter(|trace_id| !trace_id.is_empty()).collect()
     }
 
-    /// Returns all cached answers.
+    /// Returns all cached results.
     pub fn kept(&self) -> BTreeMap<CacheKey, Frozen> {
         self.cache().all()
     }
 
-    /// Returns all cached answers, most recently used first.
+    /// Returns all cached results, most recently used first.
     pub fn newest_kept(&self) -> Vec<(CacheKey, Frozen)> {
         self.cache().newest()
     }
 
-    /// Restores an answer from an earlier part of the mission.
+    /// Restores a result from an earlier part of the mission.
     pub fn keep(&self, key: CacheKey, answer: Frozen) {
         self.place.secrets().learn_frozen(None, &answer);
         self.cache().insert(key, answer, None);
@@ -396,7 +396,7 @@ impl Toolbox {
 
     /// Awaits a call, unless the caller runs out of time first.
     async fn in_time<T>(&self, tool: &Tool, by: Caller, call: impl Future<Output = T>) -> Result<T, Refusal> {
-        // A mission below has limits of its own, and the program's clock stands still meanwhile.
+        // A child mission has its own limits, and the program's clock is stopped meanwhile.
         let deadline = match tool.kind {
             ToolKind::Plain(_) => self.place.deadline_in(by.branch).into_iter().chain(by.until).min(),
             _ => None,
@@ -464,7 +464,7 @@ impl Toolbox {
         }
     }
 
-    /// Refuses an answer that does not fit the tool's signature; agents check their own answers.
+    /// Refuses a result that does not fit the tool's signature; agents check their own results.
     fn held_to_signature(&self, tool: &Tool, answer: &ToolAnswer, notes: &mut Notes) -> Result<(), Refusal> {
         let Some(signature) = &tool.signature else { return Ok(()) };
         if matches!(tool.kind, ToolKind::Agent(_) | ToolKind::SelfAgent) {
@@ -472,16 +472,16 @@ impl Toolbox {
         }
         match signature.check_answer(answer, tool.validation.unwrap_or(self.mode)) {
             Ok(tolerated) => {
-                let told = tolerated.iter().map(|error| format!("answer of tool/{}: {error}", tool.name));
+                let told = tolerated.iter().map(|error| format!("result of tool/{}: {error}", tool.name));
                 self.warn(tool, told.collect(), notes);
                 Ok(())
             }
             Err(rejected) => {
                 let lines = rejected.lines();
                 let message =
-                    format!("`tool/{}` answered what its signature does not allow. {lines}", tool.name);
+                    format!("`tool/{}` returned what its signature does not allow. {lines}", tool.name);
                 let hint = format!(
-                    "it promises {}; the tool is at fault, not its arguments: work without this answer, or `(fail …)`",
+                    "it promises {}; the tool is at fault, not its arguments: work without this result, or `(fail …)`",
                     tool.signature_text()
                 );
                 Err(Refusal::Fault(Fault::new(Code::ValidationError, message).hint(hint)))
@@ -547,7 +547,7 @@ impl Toolbox {
                     spawned.map_err(|error| {
                         ToolError::new(format!("cannot start a thread for the tool: {error}"))
                     })?;
-                    wait.await.unwrap_or_else(|_| Err(ToolError::new("the tool ended without an answer")))
+                    wait.await.unwrap_or_else(|_| Err(ToolError::new("the tool ended without a result")))
                 }
             }
         };
@@ -561,7 +561,7 @@ impl Toolbox {
         answer.map_err(Refusal::Error)
     }
 
-    /// Remembers firewalled values in an answer, so that no text shows them.
+    /// Remembers firewalled values in a result, so that no text shows them.
     fn learn(&self, answer: &ToolAnswer) {
         match answer {
             ToolAnswer::Datum(datum) => self.place.secrets().learn(datum),
@@ -569,7 +569,7 @@ impl Toolbox {
         }
     }
 
-    /// Returns the record of a call without an answer yet.
+    /// Returns the record of a call without a result yet.
     pub fn begun(&self, call: &PendingCall) -> CallRecord {
         let nothing = Err(Refusal::Error(ToolError::new("")));
         let record = self.record(
@@ -709,7 +709,7 @@ impl Drop for FlightOver<'_> {
 }
 
 fn too_slow(tool: &Tool) -> ToolError {
-    ToolError::new(format!("no answer within {} ms", tool.timeout.unwrap_or_default()))
+    ToolError::new(format!("no result within {} ms", tool.timeout.unwrap_or_default()))
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolError {

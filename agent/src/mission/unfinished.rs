@@ -34,7 +34,7 @@ impl Mission {
         }
     }
 
-    /// Returns the text of a reply that ends the mission. Its calls are dropped, since nobody will answer them.
+    /// Returns the text of a reply that ends the mission. Its calls are dropped, since nobody will make them.
     fn last_words(&mut self, reply: &LlmResponse) -> String {
         self.state.messages.push(reply.to_message());
         // Redact before cutting: half a secret would not be found.
@@ -46,7 +46,7 @@ impl Mission {
         self.mode == Mode::Program && has_whole_program(reply.text())
     }
 
-    /// Handles a cut reply. Nothing of it is run: half a program may run too, and do half of what was meant.
+    /// Handles a cut reply. Nothing of it is run: half a program may be a valid program, and do half of what was meant.
     fn cut(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         let tokens = reply.tokens.and_then(|tokens| tokens.output);
         let place = tokens.map_or("its limit of tokens".to_string(), |tokens| format!("{tokens} tokens"));

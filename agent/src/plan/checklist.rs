@@ -1,7 +1,7 @@
 //! Plans as checklists in the text of an issue. Pure: text in, text out.
 //!
-//! People edit such texts at any time, so everything that is not ours stays unchanged, to the byte. Ours are the tick
-//! of a line, a hidden comment behind it with the step's id, and one section with the history. A line without that
+//! People edit such texts at any time, so everything that we did not write stays unchanged, to the byte. We write the tick
+//! of a line, a hidden comment after it with the step's id, and one section with the history. A line without that
 //! comment is identified by its place until it gets one.
 
 use super::history::{self, HistoryBlock};

@@ -25,7 +25,7 @@ pub enum PlanErrorKind {
     RateLimited,
     /// Others changed the plan meanwhile: the issue faster than it could be read, or steps of the file that were done here.
     Conflict,
-    /// GitHub failed, or its answer cannot be read.
+    /// GitHub failed, or its reply cannot be read.
     Server,
     /// GitHub could not be reached.
     Network,

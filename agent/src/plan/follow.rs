@@ -142,8 +142,8 @@ impl Followed {
         }
         let ids: Vec<String> = contested.iter().map(|report| format!("`{}`", report.id)).collect();
         let message = format!(
-            "the plan `{}` was changed meanwhile; {} done here, and stand in its history only, since they are not what \
-             they were: {}",
+            "the plan `{}` was changed in the meantime; {} done here, but recorded only in the history because of that \
+             change: {}",
             self.path.display(),
             if ids.len() == 1 { "a step was" } else { "steps were" },
             ids.join(", ")

@@ -10,7 +10,7 @@ use reqwest::{Client, Method, StatusCode, Url};
 use serde::Deserialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Maximum bytes of an answer. The text of an issue has at most 64 K characters.
+/// Maximum bytes of a reply of the server. The text of an issue has at most 64 K characters.
 const MAX_ANSWER: usize = 2 << 20;
 /// Maximum bytes read of an error.
 const MAX_ERROR: usize = 64 << 10;
@@ -61,7 +61,7 @@ impl GitHub {
         Ok(GitHub { client, base, token: None, attempts: 4, first_wait, max_wait })
     }
 
-    /// Sets the address of the API. Plain HTTP is only allowed to this machine, since the token is sent along.
+    /// Sets the address of the API. Plain HTTP is only allowed to the same machine, since the token is sent along.
     pub fn base_url(mut self, url: &str) -> Result<GitHub, PlanError> {
         self.base = address(url)?;
         self.client = ptc_web::client(&self.base).map_err(unreachable)?;
@@ -205,7 +205,7 @@ impl GitHub {
         Ok((issue, headers.get(ETAG).cloned()))
     }
 
-    /// Converts an answer whose status is not a success.
+    /// Converts a reply whose status is not a success.
     fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], what: &str) -> PlanError {
         use PlanErrorKind::*;
         let told = serde_json::from_slice::<serde_json::Value>(body).ok();
@@ -223,7 +223,7 @@ impl GitHub {
             _ if is_limit => (RateLimited, format!("GitHub is limiting requests: {told}")),
             401 => (Unauthorized, format!("GitHub rejected the token: {told}")),
             403 => (Forbidden, format!("the token has no access to {what}: {told}")),
-            404 => (NotFound, format!("there is no {what}, or the token may not see it")),
+            404 => (NotFound, format!("there is no {what}, or the token has no access to it")),
             410 => (NotFound, format!("{what} was deleted")),
             409 | 412 => (Conflict, format!("{what} was changed by somebody else at the same time")),
             300..=399 => (NotFound, format!("{what} has moved; use the new name of the repository")),

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 const COMPACT: &str = include_str!("../../prompts/compact.md");
 const TEXT: &str = include_str!("../../prompts/reference.md");
 
-/// Forms left out: those for older programs, and those with a section of their own.
+/// Forms left out: those for older programs, and those with a separate section.
 const UNTOLD: &[&str] = &[
     "call",
     "memory/put",
@@ -26,7 +26,7 @@ const UNTOLD: &[&str] = &[
 /// Sections left out because few programs need them; `doc` and `apropos` find them.
 const UNTOLD_SECTIONS: &[&str] = &["Internal", "Bits"];
 
-/// Builtins left out in favour of ones that models ask for more often: aliases, always false, or rarely used.
+/// Builtins left out in favour of those that models ask for more often: aliases, always false, or rarely used.
 #[rustfmt::skip]
 const UNTOLD_BUILTINS: &[&str] = &[
     ".getMessage",

@@ -1,4 +1,4 @@
-//! System messages in which the host explains the language anew for each turn.
+//! System messages in which the host explains the language for each turn separately.
 
 use super::language::{LanguageFn, PromptCtx};
 use ptc_contract::data::cut;

@@ -26,7 +26,7 @@ impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             JsonError::NotFound => f.write_str("there is no JSON in the answer"),
-            JsonError::Invalid(why) => write!(f, "the JSON in the answer cannot be read: {why}"),
+            JsonError::Invalid(why) => write!(f, "the JSON in the reply cannot be read: {why}"),
         }
     }
 }

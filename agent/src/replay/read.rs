@@ -73,7 +73,7 @@ impl RecordedMission {
     }
 }
 
-/// Returns a trace and those below it. Files of earlier missions may be in the same folder.
+/// Returns a trace and the traces of its child missions. Files of earlier missions may be in the same folder.
 fn family(events: &[Event], root: TraceId) -> HashSet<TraceId> {
     let parent = |event: &Event| event.data.get("parent_trace_id")?.as_str()?.parse::<TraceId>().ok();
     let starts: Vec<(TraceId, TraceId)> = events
@@ -193,7 +193,7 @@ fn answered(events: &[Event]) -> Result<Vec<RecordedCall>, NotWhole> {
 fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<RecordedCall>, NotWhole> {
     let tool = call.tool_name.clone().unwrap_or_default();
     let at = turn.map_or(String::new(), |turn| format!(" in turn {turn}"));
-    let wrong = |why: &str| NotWhole(format!("the answer of `tool/{tool}`{at} cannot be replayed: {why}"));
+    let wrong = |why: &str| NotWhole(format!("the result of `tool/{tool}`{at} cannot be replayed: {why}"));
     if let Some(bytes) = call.data.get("replay_omitted_bytes") {
         return Err(wrong(&format!("it has {bytes} bytes, and the trace left it out")));
     }

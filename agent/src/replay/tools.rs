@@ -1,4 +1,4 @@
-//! Tool answers from a trace, and their way into it.
+//! Tool results from a trace, and how they get into it.
 
 use super::{Difference, RecordedMission, Shared, lock};
 use crate::BuildError;
@@ -21,7 +21,7 @@ pub(super) struct RecordedCall {
 }
 
 impl RecordedCall {
-    /// Returns whether both are the same call with the same answer.
+    /// Returns whether both are the same call with the same result.
     pub fn is_like(&self, other: &RecordedCall) -> bool {
         let same_call = self.depth == other.depth && self.tool == other.tool && self.key == other.key;
         same_call && self.answer == other.answer

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A tool in JSON or TOML. With `prompt` it asks a model; with `prompt` and `tools`, or with `agent` (a whole
-/// definition), it is an agent of its own; with `answer` or `source` it needs no model. With none of these it can only
+/// definition), it is a separate agent; with `answer` or `source` it needs no model. With none of these it can only
 /// be described, in `tool_catalog`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,12 +26,12 @@ pub struct ToolConfig {
     pub tools: Option<BTreeMap<String, Value>>,
     /// Whole agent: its options, or the name of its file, which [`AgentFile`](crate::definition::AgentFile) reads.
     pub agent: Option<Value>,
-    /// Constant answer; `null` is an answer too.
+    /// Constant result; `null` is a result, too.
     #[serde(deserialize_with = "present")]
     pub answer: Option<Value>,
-    /// File with the constant answer, which `AgentFile` reads.
+    /// File with the constant result, which `AgentFile` reads.
     pub answer_file: Option<String>,
-    /// Program that computes the answer: see [`Tool::program`].
+    /// Program that computes the result: see [`Tool::program`].
     pub source: Option<String>,
     /// File with the program, which `AgentFile` reads.
     pub program: Option<String>,
@@ -41,7 +41,7 @@ pub struct ToolConfig {
     pub json_signature: Option<String>,
     /// Program that computes the result from the answer.
     pub response_template: Option<String>,
-    /// Flag: answers are cached. See [`Tool::cache`].
+    /// Flag: results are cached. See [`Tool::cache`].
     pub cache: bool,
     /// Callers of the tool. See [`Tool::expose`].
     pub expose: Option<Expose>,
@@ -49,11 +49,11 @@ pub struct ToolConfig {
     pub native_result: Option<PreviewConfig>,
     /// Visibility to programs and models. See [`Tool::visibility`].
     pub visibility: Visibility,
-    /// Namespaces of the preludes that the tool is kept for. See [`Tool::private_to`].
+    /// Namespaces of the preludes that the tool is reserved for. See [`Tool::private_to`].
     pub private_to: Vec<String>,
     /// Strictness of checks. See [`Tool::validation`].
     pub validation: Option<Validation>,
-    /// Maximum bytes of cached answers. See [`Tool::max_cached_bytes`].
+    /// Maximum bytes of cached results. See [`Tool::max_cached_bytes`].
     pub max_cached_bytes: Option<u64>,
     /// Time limit of a call, in milliseconds. See [`Tool::timeout`].
     pub timeout: Option<u64>,

@@ -75,7 +75,7 @@ fn checked(draft: &Draft, known: &[String]) -> Result<Plan, ToolError> {
             None if known.is_empty() => "there are none, so leave `:tool` out".to_string(),
             None => format!("there are: {}", list(known)),
         };
-        let message = format!("step `{}` needs the tool `{shown}`, which there is not; {fix}", step.id);
+        let message = format!("step `{}` needs the tool `{shown}`, which does not exist; {fix}", step.id);
         return Err(ToolError::new(message));
     }
     Ok(plan)

@@ -155,7 +155,7 @@ impl ToolDiscovery {
         let why = step
             .fail
             .as_ref()
-            .map_or("it named none that there is".to_string(), |fail| fail.public().to_string());
+            .map_or("it named none that exists".to_string(), |fail| fail.public().to_string());
         let warning =
             format!("the agent that finds tools chose none, so they were picked by their words: {why}");
         (pick(prompt, &self.tools, self.limit), Discovery { step: Some(step), warning: Some(warning) })

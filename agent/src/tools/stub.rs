@@ -1,4 +1,4 @@
-//! Tools without host code: a constant answer, or a program that computes it.
+//! Tools without host code: a constant result, or a program that computes it.
 
 use super::{Body, Tool, ToolKind};
 use crate::definition::{BuildError, Reason};
@@ -8,7 +8,7 @@ use ptc_runtime::{Failure, Frozen, Grants, Program, Runtime, ToolAnswer, ToolArg
 use serde_json::Value;
 
 impl Tool {
-    /// Makes a tool that always gives this answer.
+    /// Makes a tool that always returns this result.
     ///
     /// ```
     /// use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
@@ -30,7 +30,7 @@ impl Tool {
         Ok(Tool::always(name, frozen))
     }
 
-    /// Makes a tool that always gives this answer, from shared data.
+    /// Makes a tool that always returns this result, from shared data.
     pub fn always(name: impl Into<String>, answer: Frozen) -> Tool {
         let body = move |_: &ToolArgs, _: &super::ToolCtx| Ok(ToolAnswer::Frozen(answer.clone()));
         Tool::of(name, ToolKind::Plain(Body::blocking(body)))

@@ -15,7 +15,7 @@ use std::fmt;
 pub struct Tool {
     /// Name by which programs call the tool.
     pub name: String,
-    /// Kind of the tool: the code or model that answers.
+    /// Kind of the tool: the code or model behind it.
     pub kind: ToolKind,
     /// Signature; None if the tool does not state one.
     pub signature: Option<Signature>,
@@ -29,15 +29,15 @@ pub struct Tool {
     pub native_result: Option<NativePreview>,
     /// Visibility to programs and models.
     pub visibility: Visibility,
-    /// Preludes that the tool is kept for, if it is private to some.
+    /// Preludes that the tool is reserved for, if it is private to some.
     pub private_to: Vec<PreludeId>,
-    /// Strictness of checks on arguments and answers, if other than the agent's.
+    /// Strictness of checks on arguments and results, if other than the agent's.
     pub validation: Option<Validation>,
     /// Time limit of a call, in milliseconds.
     pub timeout: Option<u64>,
     /// Effect of a call.
     pub effect: Effect,
-    /// Maximum bytes of cached answers.
+    /// Maximum bytes of cached results.
     pub max_cached_bytes: Option<u64>,
     /// Flag: keys are passed as the program spells them.
     pub(crate) is_verbatim: bool,
@@ -45,18 +45,18 @@ pub struct Tool {
     pub(crate) input_schema: Option<Value>,
     /// Error of an unreadable signature, reported when the agent is built.
     pub(super) bad_signature: Option<SignatureError>,
-    /// Flag: the tool is built in, and made anew whenever the agent is.
+    /// Flag: the tool is built in, and made again whenever the agent is.
     pub(crate) is_builtin: bool,
 }
 
-/// Kind of a tool: the code or model that answers its calls.
+/// Kind of a tool: the code or model behind it.
 #[derive(Clone, Debug)]
 pub enum ToolKind {
     /// Code of the host.
     Plain(Body),
     /// A question to a model.
     Llm(Box<LlmTool>),
-    /// Another agent, which runs a mission of its own.
+    /// Another agent, which runs a separate mission.
     Agent(Box<Agent>),
     /// The agent that has the tool.
     SelfAgent,

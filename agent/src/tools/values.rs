@@ -22,9 +22,9 @@ pub enum Layer {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolCtx {
-    /// Number of agents above the calling one.
+    /// Number of agents above the calling agent.
     pub depth: u32,
-    /// Time after which an answer is useless.
+    /// Time after which a result is useless.
     pub deadline: Option<Instant>,
     /// Signal that fires when the mission is cancelled.
     pub cancel: Cancel,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A trace with the traces of the agents below, ready for queries.
+/// A trace with the traces of child agents, ready for queries.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, Analyzer, Kind, start_memory_sink};
@@ -107,7 +107,7 @@ pub struct TimelineRow<'a> {
 }
 
 impl Analyzer {
-    /// Reads a file, with the files of the agents below next to it, or all files of a folder. Broken lines are skipped
+    /// Reads a file, with the files of child agents next to it, or all files of a folder. Broken lines are skipped
     /// and reported by [`problems`](Analyzer::problems); a file without any event is an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Analyzer, ReadError> {
         Ok(Analyzer::from(Loaded::open(path.as_ref())?))

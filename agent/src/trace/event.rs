@@ -88,7 +88,7 @@ kinds! {
     TraceStop = "trace.stop";
     /// Placeholder for events that were too large, or too many at once.
     EventOmitted = "trace.event_omitted";
-    /// Text of a reply as it arrives. Data: `text`, or `restart` if the reply begins anew. Live.
+    /// Text of a reply as it arrives. Data: `text`, or `restart` if the reply begins again. Live.
     LlmPiece = "llm.piece";
     /// A program is about to run. Data: `program`. Live.
     Program = "program";
@@ -150,7 +150,7 @@ pub struct Event {
     pub seq: u64,
     /// Span of the event.
     pub span: SpanId,
-    /// Parent of the span; for the first span of an agent below, a span of the trace above.
+    /// Parent of the span; for the first span of a child agent, a span of its caller's trace.
     pub parent: Option<SpanId>,
     /// Name of the agent.
     pub agent_name: Option<Arc<str>>,
@@ -184,7 +184,7 @@ impl Event {
 }
 
 /// A receiver of events, called in order per trace, on the thread of the run: it must be quick. A subscriber that
-/// panics is not called again, and the run goes on.
+/// panics is not called again, and the run continues.
 pub trait Subscriber: Send + Sync {
     /// Receives an event.
     fn event(&self, event: &Event);

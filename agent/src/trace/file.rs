@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Writer of traces to files, on a thread of its own. The first mission goes to the named file; further missions and
-/// agents below get files of their own next to it, `NAME-<trace id>.jsonl`.
+/// child agents get separate files next to it, `NAME-<trace id>.jsonl`.
 ///
 /// Write errors never fail a run: [`finish`](JsonLines::finish) reports them. Clones write to the same files.
 ///

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Id of a trace: one mission, without the agents below it. 32 hex digits.
+/// Id of a trace: one mission, without its child agents. 32 hex digits.
 ///
 /// ```
 /// use ptc_agent::trace::TraceId;

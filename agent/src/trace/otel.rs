@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::time::SystemTime;
 
 /// Subscriber that makes a span of each mission (`invoke_agent`), request (`chat`), tool (`execute_tool`) and turn.
-/// Agents below are in the same trace as their callers. Prompts, programs and results are only included if the host
+/// Child agents are in the same trace as their callers. Prompts, programs and results are only included if the host
 /// asks for [`content`](OpenTelemetry::content).
 ///
 /// ```

@@ -56,7 +56,7 @@ impl Problems {
 }
 
 impl Loaded {
-    /// Reads a file with the files of the agents below, or all files of a folder.
+    /// Reads a file with the files of its child agents, or all files of a folder.
     pub(super) fn open(path: &Path) -> Result<Loaded, ReadError> {
         let mut loaded = Loaded::default();
         let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;

@@ -277,7 +277,7 @@ impl Scope {
         }))
     }
 
-    /// Returns the scope of a mission below this span. Its own trace names this one as `parent_trace_id`.
+    /// Returns the scope of a mission that this span starts. The mission's trace names this one as `parent_trace_id`.
     #[must_use]
     pub fn mission(&self, agent: AgentLabel, secrets: Option<SharedSecrets>) -> Scope {
         match &self.0 {

@@ -43,7 +43,7 @@ fn a_tool_that_hangs_is_given_up_at_its_own_limit() {
     let (step, model) = run_with(hangs.timeout(50), &["(tool/slow {})", "(return 1)"]);
     assert!(step.is_ok());
     let told = &model.requests()[1].messages[2].content;
-    assert!(told.contains("no answer within 50 ms"), "{told}");
+    assert!(told.contains("no result within 50 ms"), "{told}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn s002_results_of_tools_in_the_four_modes() {
         }
         let (result, warnings) = in_program(tool(), WarnOnly);
         assert!(result.is_ok());
-        assert_eq!(warnings, [format!("answer of tool/rows: {WRONG}")]);
+        assert_eq!(warnings, [format!("result of tool/rows: {WRONG}")]);
         let (result, warnings) = in_program(tool(), Disabled);
         assert!(result.is_ok() && warnings.is_empty());
     }
@@ -93,7 +93,7 @@ fn a_model_that_calls_the_tool_itself_is_told_too() {
         let (answer, step) = by_model(builder(), WarnOnly);
         assert_eq!(
             (&answer[1]["id"], &step.warnings[0]),
-            (&json!("abc"), &format!("answer of tool/rows: {WRONG}"))
+            (&json!("abc"), &format!("result of tool/rows: {WRONG}"))
         );
         let (answer, step) = by_model(builder(), Disabled);
         assert!(answer[1]["id"] == "abc" && step.warnings.is_empty());

@@ -147,7 +147,7 @@ fn a_tool_may_have_a_time_of_its_own() {
     let agent = agent("Wait").tool(slow.timeout(20)).build().unwrap();
     let model = Scripted::new(["(tool/slow {})", "(return (:message data/fail))"]);
     let step = run(&agent, &with(&model)).unwrap();
-    assert!(value(&step).as_str().unwrap().contains("no answer within 20 ms"), "{}", value(&step));
+    assert!(value(&step).as_str().unwrap().contains("no result within 20 ms"), "{}", value(&step));
 }
 
 #[test]

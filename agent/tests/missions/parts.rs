@@ -181,7 +181,7 @@ fn a_model_that_takes_none_does_its_work_without() {
     let options = with(&model).context(&json!({"photo": photo()})).unwrap();
     let step = done(&agent("Look").build().unwrap(), &options);
     assert_eq!(value(&step), json!(3));
-    let told = "`scripted` could not be shown images or documents, and was told of them in words";
+    let told = "`scripted` could not be shown images or documents, and got a text in their place";
     assert_eq!(step.warnings, [told]);
     assert!(parts(&model, 2).iter().all(Vec::is_empty), "it is not sent again");
     let words = "<image image/png, 21 bytes, not shown: this model could not be shown it>";

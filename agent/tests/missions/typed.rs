@@ -118,7 +118,7 @@ fn a_call_that_nobody_waits_for_is_dropped_where_it_waits() {
     });
     let model = Scripted::new(["(tool/slow {:country \"NO\"})", "(return 1)"]);
     run(&agent("Wait").tool(slow.timeout(20)).build().unwrap(), &with(&model)).unwrap();
-    assert!(told(&model, 2).contains("no answer within 20 ms"), "{}", told(&model, 2));
+    assert!(told(&model, 2).contains("no result within 20 ms"), "{}", told(&model, 2));
     assert!(seen.load(Ordering::SeqCst));
 }
 

@@ -174,6 +174,6 @@ fn calls_nobody_waits_for_are_paired_and_recorded() {
     assert_eq!((&answers[0].1, &answers[1].1["reason"]), (&json!(1), &json!("cancelled")));
     let calls = &step.turns[0].tool_calls;
     assert_eq!((calls[0].error.is_none(), calls[0].effect.as_str()), (true, "write"));
-    assert!(calls[1].error.as_deref().unwrap().contains("cancelled before there was an answer"), "{calls:?}");
+    assert!(calls[1].error.as_deref().unwrap().contains("cancelled before there was a result"), "{calls:?}");
     assert_eq!(step.tool_calls.len(), 2);
 }

@@ -104,9 +104,15 @@ fn a_text_agent_sees_as_much_of_a_large_answer_as_a_message_holds() {
         let left_out = seen["left_out"].as_str().unwrap();
         assert!(left_out.starts_with(&format!("{} of 3000 items", 3_000 - shown)), "{left_out}");
         assert!(
-            seen["hint"].as_str().unwrap().contains("select less, or the part you miss, by `level`, `page`")
+            seen["hint"]
+                .as_str()
+                .unwrap()
+                .contains("select less, or the part that is missing, by `level`, `page`")
         );
-        assert_eq!(warnings, ["the model saw a part of what `load` answered: it is too large for a message"]);
+        assert_eq!(
+            warnings,
+            ["the model saw only a part of the result of `load`: it is too large for a message"]
+        );
     }
 }
 

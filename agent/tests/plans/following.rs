@@ -164,7 +164,7 @@ fn a_step_that_somebody_else_changed_is_told_and_left() {
     });
     let [warning] = &step.warnings[..] else { panic!("{:?}", step.warnings) };
     assert!(
-        warning.contains("orders.json` was changed meanwhile") && warning.ends_with("`sum`"),
+        warning.contains("orders.json` was changed in the meantime") && warning.ends_with("`sum`"),
         "{warning}"
     );
     plan.finish(&step).unwrap();

@@ -106,7 +106,7 @@ async fn refusals_are_told_apart() {
     );
     let (found, message) = kind(github(&server), "owner/repo", 276).await;
     assert_eq!(found, PlanErrorKind::NotFound);
-    assert_eq!(message, "there is no issue 276 of `owner/repo`, or the token may not see it");
+    assert_eq!(message, "there is no issue 276 of `owner/repo`, or the token has no access to it");
     assert_eq!(server.asked().len(), 2, "neither is tried again");
     let rows = [
         (

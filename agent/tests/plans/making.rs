@@ -62,11 +62,11 @@ fn a_plan_that_cannot_be_followed_is_refused_with_a_fix() {
     let step = |id: &str, tool: &str| json!({"id": id, "text": "x", "tool": tool});
     assert_eq!(
         fail(json!([step("a", "serch")])),
-        "step `a` needs the tool `serch`, which there is not; did you mean `search`?"
+        "step `a` needs the tool `serch`, which does not exist; did you mean `search`?"
     );
     assert_eq!(
         fail(json!([step("a", "mail")])),
-        "step `a` needs the tool `mail`, which there is not; there are: search, get_orders"
+        "step `a` needs the tool `mail`, which does not exist; there are: search, get_orders"
     );
     assert_eq!(
         fail(json!([step("a", "search"), step("a", "search")])),
@@ -169,7 +169,7 @@ fn programs_make_plans() {
     let program = r#"(tool/create_plan {:title "Orders" :steps [{:id "load" :text "Load" :tool "orders"}]})"#;
     let failure = runtime.eval(program, &ptc_runtime::Grants::new()).expect_err("refused");
     assert!(
-        failure.diagnostic().message.contains("which there is not; "),
+        failure.diagnostic().message.contains("which does not exist; "),
         "{}",
         failure.diagnostic().message
     );
@@ -307,7 +307,7 @@ fn a_mission_gets_tools_even_if_nobody_finds_them() {
     assert_eq!(step.get::<i64>().expect("a number"), 3);
     assert!(step.warnings[0].contains("picked by their words: lost: no idea"), "{:?}", step.warnings);
     let step = go(&["(return [\"make_it_so\"])", program]);
-    assert!(step.warnings[0].contains("it named none that there is"), "{:?}", step.warnings);
+    assert!(step.warnings[0].contains("it named none that exists"), "{:?}", step.warnings);
     assert!(step.tools.contains(&"get_expenses".to_string()), "{:?}", step.tools);
     // Few tools need no agent.
     let model = Scripted::new(["(return 1)"]);

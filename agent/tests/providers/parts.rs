@@ -98,7 +98,7 @@ async fn a_model_without_eyes_is_told_and_does_its_work() {
         assert_eq!(step.get::<String>().unwrap(), "I cannot see it.", "{wire:?}");
         assert_eq!(
             step.warnings,
-            ["`m` could not be shown images or documents, and was told of them in words"]
+            ["`m` could not be shown images or documents, and got a text in their place"]
         );
         let asked = server.asked();
         assert!(

@@ -38,7 +38,7 @@ pub fn check(
             let mut unwritten = None;
             op.reads(|run| unwritten = unwritten.or(written.first_missing(run.first, run.count)));
             if let Some(reg) = unwritten {
-                let what = format!("reads register {reg}, which is not written on every way here");
+                let what = format!("reads register {reg}, which is not written on every path to here");
                 return Err(at_op(Code::UninitialisedRegister, artifact, block, facts, pc, what));
             }
             execute(op, &mut written);

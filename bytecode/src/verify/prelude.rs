@@ -208,7 +208,7 @@ fn exports(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
             return wrong("has a name that cannot be one".into());
         }
         if !seen.insert(name.clone()) {
-            return wrong("stands twice".into());
+            return wrong("is listed twice".into());
         }
         if let Some(what) = wrong_target(export, artifact) {
             return wrong(what);
@@ -235,7 +235,7 @@ fn wrong_target(export: &ExportRecord, artifact: &Artifact) -> Option<String> {
     match export.target {
         Target::Function(id) => {
             let Some(arities) = arities(id) else {
-                return Some(format!("is function {id}, which is not there"));
+                return Some(format!("is function {id}, which does not exist"));
             };
             let is_same = |(params, arity): (&Vec<String>, &crate::artifact::Arity)| {
                 let rest = params.iter().position(|name| name == "&");

@@ -81,7 +81,7 @@ fn wrong_keys(datum: &Datum) -> Option<String> {
     }
     let mut seen = HashSet::with_capacity(items.len());
     let repeats = items.iter().any(|item| key_of(item).is_some_and(|key| !seen.insert(key)));
-    repeats.then(|| "should be a vector of distinct keys, but one stands twice".into())
+    repeats.then(|| "should be a vector of distinct keys, but one occurs twice".into())
 }
 
 /// True if a node is a value by itself.
@@ -220,7 +220,7 @@ pub fn entry_and_exports(artifact: &Artifact) -> Result<(), Diagnostic> {
             ));
         }
         if !names.insert(&export.name) {
-            return Err(invalid(Code::BadExport, format!("export {name} stands twice")));
+            return Err(invalid(Code::BadExport, format!("export {name} is listed twice")));
         }
     }
     Ok(())

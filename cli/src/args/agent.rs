@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use ptc_bytecode::Unit;
 use std::path::PathBuf;
 
-/// Runs agents: missions that a model works on turn by turn, with programs.
+/// Runs agents: tasks on which a model works turn by turn, with programs.
 ///
 /// An agent is a TOML or JSON file: a prompt, a signature, tools, limits. Paths in
 /// it are relative to its folder.
@@ -49,7 +49,7 @@ pub struct AgentRunArgs {
     #[arg(long, value_name = "CASSETTE")]
     pub record: Option<PathBuf>,
 
-    /// Writes a trace to this file, and traces of agents below to files next to it.
+    /// Writes a trace to this file, and traces of child agents to files next to it.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
@@ -109,7 +109,7 @@ pub struct AgentCheckArgs {
     pub json: bool,
 }
 
-/// Replays a mission from its trace, with the recorded replies and tool answers. Calls nothing outside.
+/// Replays a mission from its trace, with the recorded replies and tool results. Calls nothing outside.
 ///
 /// Requests, programs, tool calls and the result are compared; the first difference is shown.
 #[derive(ClapArgs, Debug)]
@@ -156,7 +156,7 @@ pub struct AgentTestArgs {
     #[arg(long)]
     pub live: bool,
 
-    /// Gives a tool a fixed answer in every case. Repeatable.
+    /// Gives a tool a fixed result in every case. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
@@ -193,7 +193,7 @@ pub struct AgentInput {
     #[arg(long, value_name = "FILE")]
     pub context: Option<PathBuf>,
 
-    /// Gives a tool a fixed answer, whatever the agent's file says. Repeatable.
+    /// Gives a tool a fixed result, whatever the agent's file says. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 

@@ -130,7 +130,7 @@ pub enum UpstreamCommand {
         #[arg(value_name = "FILE")]
         file: String,
     },
-    /// Calls a tool and prints its answer.
+    /// Calls a tool and prints its result.
     Call {
         /// The tool.
         #[arg(value_name = "SERVER/TOOL")]

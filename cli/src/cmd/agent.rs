@@ -60,7 +60,7 @@ fn attached(builder: AgentBuilder, files: &[PathBuf], trusted: &[String]) -> Res
     // They and those of the agent may use each other.
     let own = builder.options().prelude_inputs.clone();
     let preludes = preludes::select_beside(&runtime, &own, files)?;
-    // As those that a file names, they are handed down to agents below.
+    // Like those that a file names, they are passed on to child agents.
     Ok(builder.prelude_inputs(preludes.into_iter().map(|prelude| PreludeInput::ready("", prelude)).collect()))
 }
 

@@ -328,8 +328,8 @@ fn show(
     for orphan in orphans {
         let target = orphan.display().to_string();
         match args.check {
-            true => text.push_str(&format!("{target}: no source makes it\n")),
-            false => eprintln!("warning: no source makes {target}; delete it if it is not needed"),
+            true => text.push_str(&format!("{target}: has no source\n")),
+            false => eprintln!("warning: {target} has no source; delete it if it is not needed"),
         }
         files.push(json!({"file": target, "status": "orphan"}));
         if args.check {

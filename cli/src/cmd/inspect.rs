@@ -147,7 +147,7 @@ fn to_text(container: &Container<'_>, manifest: &Manifest, prelude: Option<&Prel
     for used in &manifest.uses {
         let (name, interface, artifact) =
             (&used.namespace, hex(&used.interface_hash), hex(&used.artifact_hash));
-        let _ = writeln!(out, "uses      {name}, interface {interface}, built beside artifact {artifact}");
+        let _ = writeln!(out, "uses      {name}, interface {interface}, built with artifact {artifact}");
     }
     for namespace in &manifest.namespaces {
         // On one line: the lines below are ours.

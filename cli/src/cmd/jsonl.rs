@@ -1,6 +1,6 @@
 //! `ptc eval --jsonl`: a stream of programs in, a stream of results out, each run on its own.
 //!
-//! A bad line is answered with an error object, and the stream goes on. Output is flushed whenever
+//! A bad line gives an error object, and the stream continues. Output is flushed whenever
 //! no further input is waiting, so a driver that writes a line and waits for its answer gets it,
 //! while a large file is written in blocks.
 

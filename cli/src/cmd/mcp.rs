@@ -145,7 +145,7 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     if let Some(exporter) = exporter {
         exporter.stop();
     }
-    // Standard input may be read for ever by a thread that nothing can stop.
+    // Standard input may be read forever by a thread that nothing can stop.
     executor.shutdown_background();
     if let Some(upstream) = upstream {
         upstream.stop();

@@ -90,7 +90,7 @@ impl Checks {
             ..LoadOptions::default()
         };
         let prelude = Prelude::load(runtime, bytes, &options)?;
-        let mut done = vec![format!("sound, {}", counted(prelude.exports().len() as u64, "export"))];
+        let mut done = vec![format!("valid, {}", counted(prelude.exports().len() as u64, "export"))];
         match (&self.trusted, trusted) {
             (_, Some(_)) => done.push("signed by a trusted key".to_string()),
             // Nobody should take it for checked.
@@ -136,7 +136,7 @@ pub fn beside(runtime: &Runtime, files: &[PathBuf], preludes: &[PathBuf]) -> Res
     Ok(all)
 }
 
-/// Compiles anew, from the source inside or the one given, and compares every byte.
+/// Compiles again, from the source inside or the one given, and compares every byte.
 pub fn rebuild(
     runtime: &Runtime,
     prelude: &Prelude,

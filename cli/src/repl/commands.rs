@@ -69,7 +69,7 @@ pub const COMMANDS: &[Command] = &[
     command(
         &[":tools", ":stub"],
         "[NAME=JSON|NAME=@FILE]",
-        "lists granted tools, or grants one with a fixed answer",
+        "lists granted tools, or grants one with a fixed result",
         tools,
     ),
     command(&[":limits"], "[NAME=VALUE…]", "shows the limits, or changes some", limits),

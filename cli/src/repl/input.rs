@@ -35,7 +35,7 @@ impl Input {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Whether the next line goes on with an input.
+    /// Whether the next line continues an input.
     pub fn is_open(&self) -> bool {
         !self.text.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C while a program runs: the program ends, the REPL goes on. (At a prompt the terminal is in a
+//! Ctrl-C while a program runs: the program ends, and the REPL continues. (At a prompt the terminal is in a
 //! mode where Ctrl-C is a key like any other.)
 
 use crate::problem::Problem;

@@ -104,7 +104,7 @@ fn look_ahead(found: &[Piece]) -> Ahead {
             _ => {}
         }
     }
-    // A text that was cut: what is open goes on to its end.
+    // A text that was cut: an open form extends to its end.
     open.into_iter().for_each(|at| ends[at] = found.len());
     let mut closers = vec![0; found.len() + 1];
     let mut next_open = vec![found.len(); found.len() + 1];

@@ -227,7 +227,7 @@ impl World {
         &self.given
     }
 
-    /// Goes on with other preludes or limits, which are read anew; nothing changes if they are wrong.
+    /// Continues with other preludes or limits, which are read again; nothing changes if they are wrong.
     pub fn change(&mut self, change: impl FnOnce(&mut WorldOptions)) -> Result<(), Problem> {
         let mut given = self.given.clone();
         change(&mut given);
@@ -339,7 +339,7 @@ fn with_stub(mut problem: Problem) -> Problem {
 }
 
 fn stub_hint(tool: &str) -> String {
-    format!("grant one that always answers the same: --stub {tool}=JSON, or :tools {tool}=JSON")
+    format!("grant a stub that always returns the same result: --stub {tool}=JSON, or :tools {tool}=JSON")
 }
 
 /// A bug of ours in one program is no reason to lose the session, which is only changed by success.

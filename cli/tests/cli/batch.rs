@@ -539,7 +539,7 @@ fn what_is_no_json_and_no_file_has_a_hint() {
         let ran = ptc(args);
         assert!(ran.code != 0 && ran.err.contains(hint), "{args:?} {ran:?}");
     };
-    hinted(&["batch", "(:a data/row)", &rows], "`-e` stands before the text of a program");
+    hinted(&["batch", "(:a data/row)", &rows], "`-e` comes before the text of a program");
     hinted(&["batch", "-e", "data/row", &rows, &table], "cat *.jsonl | ptc batch");
     hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{rows}")], "this looks like JSON lines");
     hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{table}")], "jq -Rs .");

@@ -53,7 +53,7 @@ fn build_writes_inspect_shows_verify_checks() {
     assert!(ptc(&["disasm", &file]).out.contains("call_tool"), "listing");
     let verified = ptc(&["verify", &file, "--rebuild"]);
     assert_eq!(verified.code, 0, "{verified:?}");
-    assert!(verified.out.contains("sound, 3 exports, rebuilt byte for byte"), "{verified:?}");
+    assert!(verified.out.contains("valid, 3 exports, rebuilt byte for byte"), "{verified:?}");
     assert_eq!(ptc(&["verify", &file, "--rebuild", &crm]).code, 0);
     let other = ptc(&["verify", &file, "--rebuild", &any]);
     assert_eq!(other.code, 5, "{other:?}");
@@ -486,12 +486,15 @@ fn a_folder_is_built_and_what_no_source_makes_is_told() {
     std::fs::remove_file(sources.join("any.clj")).unwrap();
     let checked = build(&[&given], &dist, &["--check"]);
     assert_eq!(checked.code, 4, "{checked:?}");
-    assert!(checked.out.contains("any.ptcp: no source makes it"), "{checked:?}");
+    assert!(checked.out.contains("any.ptcp: has no source"), "{checked:?}");
     let json = build(&[&given], &dist, &["--check", "--json"]);
     assert_eq!(json.json()["files"][1]["status"], "orphan");
     let warned = build(&[&given], &dist, &[]);
     assert_eq!(warned.code, 0, "{warned:?}");
-    assert!(warned.err.contains("warning: no source makes") && dist.join("any.ptcp").exists(), "{warned:?}");
+    assert!(
+        warned.err.contains("any.ptcp has no source; delete it") && dist.join("any.ptcp").exists(),
+        "{warned:?}"
+    );
     // Named by itself, a file is one of many.
     let one = sources.join("crm.clj").display().to_string();
     assert_eq!(build(&[&one], &dist, &["--check"]).code, 0);

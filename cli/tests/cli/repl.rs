@@ -184,7 +184,7 @@ fn one_object_for_each_program() {
 fn echo_shows_a_session_as_a_terminal_would() {
     ptc_with(&["repl", "--echo"], b"(map inc\n [1 2])\n:limits fuel=9\n").expect(
         0,
-        "ptc> (map inc\n...   [1 2])\n=> [2 3]\nptc> :limits fuel=9\nfuel                                9  Work: every instruction, and every native by the items it touches.\n",
+        "ptc> (map inc\n...   [1 2])\n=> [2 3]\nptc> :limits fuel=9\nfuel                                9  Work: every instruction, and every builtin by the items it touches.\n",
     );
 }
 

@@ -62,7 +62,7 @@ fn a_folder_is_built_in_its_order_and_holds_together() {
     let told = ptc(&["inspect", &crm, "--json"]).json();
     let artifact = told["artifact_hash"].as_str().unwrap();
     assert!(shown.out.contains("\nuses      crm, interface "), "{shown:?}");
-    assert!(shown.out.contains(&format!("built beside artifact {artifact}")), "{shown:?}");
+    assert!(shown.out.contains(&format!("built with artifact {artifact}")), "{shown:?}");
     assert!(shown.out.contains("      uses crm/find, and all that it reaches"), "{shown:?}");
     let json = ptc(&["inspect", &billing, "--json"]).json();
     assert_eq!(json["uses"][0]["namespace"], "crm");

@@ -398,7 +398,7 @@ pub(super) fn check_name(form: &Form<'_>) -> Result<(), Diagnostic> {
             form.span,
             format!("`{name}` cannot be bound as a local name"),
         )
-        .hint("local names have no `/`; `&` stands before the rest in a vector pattern"));
+        .hint("local names have no `/`; `&` comes before the rest in a vector pattern"));
     }
     Ok(())
 }
@@ -418,7 +418,7 @@ fn lone_ampersand(ampersand: &Form<'_>) -> Diagnostic {
 }
 
 fn bad_as(form: &Form<'_>) -> Diagnostic {
-    Diagnostic::error(Code::UnsupportedPattern, form.span, "`:as` needs one name and stands last")
+    Diagnostic::error(Code::UnsupportedPattern, form.span, "`:as` needs one name and must come last")
         .hint("write [a b :as all]")
 }
 

@@ -431,7 +431,7 @@ impl<'a> ShortParams<'a> {
                 return Err(Diagnostic::error(
                     Code::InvalidForm,
                     form.span,
-                    "#(…) cannot stand inside another #(…)",
+                    "#(…) cannot contain another #(…)",
                 )
                 .hint("write one of them as (fn [x] …)"));
             }

@@ -35,9 +35,9 @@ impl<'a> Expander<'a> {
                 _ => return Err(call.error(Code::InvalidForm, "takes the quoted name of a tool", usage)),
             },
             "deftest" => {
-                return Err(call.error(Code::InvalidForm, "stands at the top level of a test file", usage));
+                return Err(call.error(Code::InvalidForm, "belongs at the top level of a test file", usage));
             }
-            _ => return Err(call.error(Code::InvalidForm, "stands inside `is`", usage)),
+            _ => return Err(call.error(Code::InvalidForm, "belongs inside `is`", usage)),
         }))
     }
 

@@ -24,7 +24,7 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
                 Diagnostic::error(
                     Code::InvalidMetadata,
                     stray.span,
-                    format!("the metadata ^{} stands before a form, where it means nothing", stray.brief()),
+                    format!("the metadata ^{} is before a form, where it means nothing", stray.brief()),
                 )
                 .hint("put it before the name: (defn ^:private clean [x] …)"),
             ));
@@ -60,8 +60,10 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
                 let read = definition::read(form, head, draft.header.name, &text.metadata, arena)
                     .map_err(|error| error.in_namespace(draft.header.name))?;
                 if draft.definitions.iter().any(|known| known.name == read.name) {
-                    let message =
-                        format!("duplicate definition `{}`: a ref stands for one thing", read.reference);
+                    let message = format!(
+                        "duplicate definition `{}`: a name can have only one definition",
+                        read.reference
+                    );
                     let problem = Diagnostic::error(Code::DuplicateRef, form.span, message)
                         .hint("rename one of them; public and private names share one namespace");
                     return Err(PreludeError::of(read.reference, problem));
@@ -70,7 +72,7 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
             }
             _ => {
                 let message = format!(
-                    "only ns, def, defn and defn- may stand at the top level of a prelude, but found {}",
+                    "only ns, def, defn and defn- are allowed at the top level of a prelude, but found {}",
                     form.brief()
                 );
                 let hint = match crate::testing::usage(head) {

@@ -223,7 +223,7 @@ impl<'a> Resolver<'a, '_> {
         match lookup(name) {
             Some(id) => Kind::Name(Name::Builtin(id)),
             None => {
-                let message = format!("this form needs the builtin `{name}`, which is not there");
+                let message = format!("this form needs the builtin `{name}`, which does not exist");
                 self.fail(Diagnostic::error(Code::CompileError, span, message))
             }
         }
@@ -254,7 +254,7 @@ impl<'a> Resolver<'a, '_> {
                 Diagnostic::error(
                     Code::InvalidPlaceholder,
                     span,
-                    format!("`{name}` may only stand inside `#(…)`"),
+                    format!("`{name}` is only allowed inside `#(…)`"),
                 )
                 .hint("write #(inc %), or (fn [x] (inc x))"),
             );
@@ -341,7 +341,7 @@ impl<'a> Resolver<'a, '_> {
         } else if let Some(near) = suggest::nearest(name, methods.iter().copied()) {
             problem.suggest(near)
         } else if !alike.is_empty() {
-            problem.hint(format!("methods that begin alike: {}", alike.join(" ")))
+            problem.hint(format!("methods that begin in the same way: {}", alike.join(" ")))
         } else {
             let of_text = BUILTINS.iter().filter(|row| row.section == "Methods").map(|row| row.name);
             // Methods of dates would double the message.

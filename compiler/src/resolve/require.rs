@@ -96,7 +96,9 @@ impl<'a> Resolver<'a, '_> {
                     self.required.aliases.insert(alias, name);
                 }
                 [Form { kind: FormKind::Keyword("refer"), .. }, names] => self.refer(name, names)?,
-                [option, ..] => return Err(malformed(option.span, "only `:as` and `:refer` may stand here")),
+                [option, ..] => {
+                    return Err(malformed(option.span, "only `:as` and `:refer` are allowed here"));
+                }
                 [] => {}
             }
         }

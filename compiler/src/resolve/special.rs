@@ -315,7 +315,7 @@ impl<'a> Resolver<'a, '_> {
 
     #[cold]
     pub(super) fn malformed(&mut self, span: Span, special: Special) -> Kind<'a> {
-        let message = format!("`{}` is malformed or stands in the wrong place", special.name());
+        let message = format!("`{}` is malformed or in the wrong place", special.name());
         self.fail(Diagnostic::error(Code::InvalidForm, span, message))
     }
 

@@ -1,7 +1,7 @@
 //! Names of other languages and their replacements. Hints and the page on Clojure are made from this table.
 
 /// Hint for forms of test files that are used elsewhere.
-pub(crate) const TESTS: &str = "tests of a prelude stand in a file next to it, crm_test.clj for crm.clj, which `ptc test` runs; a program checks with (assert (= 3 (+ 1 2)) \"message\")";
+pub(crate) const TESTS: &str = "tests of a prelude are in a file next to it, crm_test.clj for crm.clj, which `ptc test` runs; a program checks with (assert (= 3 (+ 1 2)) \"message\")";
 
 /// Groups of names with their replacement. A name that becomes a builtin leaves this table.
 #[rustfmt::skip]
@@ -32,7 +32,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["True", "TRUE"], "write true"),
     (&["False", "FALSE"], "write false"),
     // Exceptions
-    (&["catch", "finally"], "it stands inside `try`: (try (f x) (catch Exception e (ex-message e)))"),
+    (&["catch", "finally"], "it belongs inside `try`: (try (f x) (catch Exception e (ex-message e)))"),
     (&["*e"], "name the exception where it is caught: (try (f x) (catch Exception e (ex-message e)))"),
     (
         &["raise", "error"],
@@ -202,15 +202,15 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
         &["re-matcher", "re-groups"],
         "(re-find re s) gives the first match with its groups, (re-seq re s) all of them",
     ),
-    (&["char-escape-string", "char-name-string"], "write text as the reader takes it with (pr-str s)"),
+    (&["char-escape-string", "char-name-string"], "write text so that it can be read back with (pr-str s)"),
     (&["munge", "namespace-munge"], "replace characters with (str/replace s \"-\" \"_\")"),
     (&["symbol"], "there are no symbols as data: use keywords"),
     (&["find-keyword"], "make a keyword with (keyword s)"),
-    (&["ident?", "simple-ident?", "qualified-ident?"], "ask (keyword? x) or (symbol? x)"),
-    (&["simple-symbol?", "qualified-symbol?"], "ask (symbol? x)"),
+    (&["ident?", "simple-ident?", "qualified-ident?"], "test with (keyword? x) or (symbol? x)"),
+    (&["simple-symbol?", "qualified-symbol?"], "test with (symbol? x)"),
     (
         &["uuid?", "uri?", "bytes?"],
-        "ids, addresses and bytes are text: ask (string? x); (parse-uuid s) is nil for other text",
+        "ids, addresses and bytes are text: test with (string? x); (parse-uuid s) is nil for other text",
     ),
     // Collections and sequences
     (&["len", "length", "size"], "count with (count xs)"),

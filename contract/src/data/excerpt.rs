@@ -255,7 +255,7 @@ impl Omissions {
         self.named.iter().map(row).collect()
     }
 
-    /// Returns the form that reads the next part of the first omission from the value that `whole` names.
+    /// Returns the expression that reads the next part of the first omission from the value that `whole` names.
     pub fn fetch(&self, whole: &str) -> Option<String> {
         let Omission { path, kept, unit, .. } = self.named.first()?;
         let place = match path.is_empty() {

@@ -25,8 +25,8 @@ impl fmt::Display for NoJson {
 
 impl std::error::Error for NoJson {}
 
-/// Converts data to JSON: keywords become strings, sets and lists arrays, instants ISO 8601. Keys that are no text,
-/// functions, and numbers outside JSON are errors with their path.
+/// Converts data to JSON: keywords become strings, sets and lists arrays, instants ISO 8601. Keys that are not
+/// text, functions, and numbers that JSON does not have are errors with their path.
 ///
 /// ```
 /// use ptc_contract::data::to_json;

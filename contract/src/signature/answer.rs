@@ -1,4 +1,4 @@
-//! Checks of tool answers against the tools' signatures.
+//! Checks of tool results against the tools' signatures.
 
 use super::check::{Check, MAX_ERRORS};
 use super::types::Type;
@@ -8,12 +8,13 @@ use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Frozen, ToolAnswer};
 use std::ops::ControlFlow;
 
-/// Key or first item by which a tool's answer reports a failure that the program should look at.
+/// Key or first item by which a tool's result reports a failure that the program should look at.
 const FAILURE: &str = "error";
 
 impl Signature {
-    /// Checks the answer of a tool in this mode: returns the tolerated misfits, or the reason why it is refused.
-    /// Nothing is coerced. A failure reported as a value, `{"error": …}` or `["error", …]`, always fits.
+    /// Checks the result of a tool in this mode: returns the tolerated misfits, or the reason why the result is
+    /// refused. Nothing is coerced. A failure reported as a value, `{"error": …}` or `["error", …]`, always
+    /// fits.
     ///
     /// ```
     /// use ptc_contract::signature::{Signature, Validation};
@@ -54,7 +55,7 @@ impl Signature {
         }
     }
 
-    /// Checks a list item by item: answers may be too large to be held twice.
+    /// Checks a list item by item: results may be too large to be held twice.
     fn shared(&self, check: &mut Check, frozen: &Frozen) {
         let whole = || frozen.to_datum(usize::MAX);
         let Type::List(item) = self.returns.required() else {

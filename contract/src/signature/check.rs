@@ -1,4 +1,5 @@
-//! Checks of values against types, with the places of misfits. Nothing is coerced here.
+//! Checks of values against types. A *misfit* is a place where a value does not fit its type. Nothing is coerced
+//! here.
 
 use super::parse::pattern;
 use super::types::{Field, Literal, Num, Pred, Type};
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 pub(super) const MAX_ERRORS: usize = 20;
 
 impl Signature {
-    /// Checks a result and returns the misfits. Extra fields are fine.
+    /// Checks a result and returns the misfits. Extra fields are allowed.
     ///
     /// ```
     /// use ptc_contract::Signature;

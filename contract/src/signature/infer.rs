@@ -67,7 +67,7 @@ fn fields(view: View<'_>, depth: usize) -> Option<Type> {
     fields.filter(|fields| repeated(fields).is_none()).map(|fields| Type::Record { fields, closed: false })
 }
 
-/// Returns a type that fits both, as narrow as can be said simply.
+/// Returns a type that fits both, as narrow as a simple type can be.
 fn same(a: Type, b: Type) -> Type {
     match (a, b) {
         (a, b) if a == b => a,

@@ -87,7 +87,7 @@ fn token(source: &str, at: usize, c: char) -> Result<(Token<'_>, usize), Signatu
             let len = name_len(rest);
             Ok((Token::Word(&rest[..len]), len))
         }
-        c => Err(SignatureError::at(source, at, format!("`{}` cannot stand here", c.escape_debug()))),
+        c => Err(SignatureError::at(source, at, format!("`{}` is not allowed here", c.escape_debug()))),
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Validation {
-    /// Coerces inputs, checks, and fails on errors; extra fields are fine.
+    /// Coerces inputs, checks, and fails on errors; extra fields are allowed.
     #[default]
     Enabled,
     /// Coerces and checks as `Enabled` does, but only reports errors.

@@ -89,7 +89,7 @@ impl<'s> Parser<'s> {
 
     fn trailing(&self, lexeme: &Lexeme<'s>, signature: &Signature) -> SignatureError {
         if lexeme.token == Token::Arrow && signature.params.is_empty() {
-            return self.error("parameters stand in parentheses").hint("write `(name :type) -> …`");
+            return self.error("parameters belong in parentheses").hint("write `(name :type) -> …`");
         }
         self.error(format!("`{}` is left over after the signature", self.shown(lexeme)))
     }

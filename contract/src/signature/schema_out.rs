@@ -5,7 +5,8 @@ use super::types::{Field, Literal, Num, Pred, Type};
 use serde_json::{Value, json};
 
 impl Signature {
-    /// Returns the schema of the result. Providers want an object at the root, so a list stands in its field `items`.
+    /// Returns the schema of the result. Providers want an object at the root, so a list is put into the field
+    /// `items` of an object.
     ///
     /// ```
     /// use ptc_contract::Signature;

@@ -4,7 +4,7 @@ use super::{Field, Literal, Num, Signature, Type, Validation};
 use ptc_runtime::{FieldShape, RecordShape, Shape, ToolShape};
 
 impl Signature {
-    /// Returns the shapes of a tool's arguments and answers. `mode` is how arguments are checked when the tool is
+    /// Returns the shapes of a tool's arguments and results. `mode` is how arguments are checked when the tool is
     /// called: a program must not be refused for arguments that this mode lets through.
     ///
     /// ```

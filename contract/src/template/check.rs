@@ -20,7 +20,8 @@ enum Found<'f> {
 }
 
 impl Template {
-    /// Returns the tags that do not agree: each must name a parameter, or lead into one by its type.
+    /// Returns the tags that do not fit: each must name a parameter, or a part that the parameter's type
+    /// has.
     ///
     /// ```
     /// use ptc_contract::{template::Template, Signature};

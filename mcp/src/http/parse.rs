@@ -1,4 +1,4 @@
-//! Parsing of large messages, one after another on a thread of their own.
+//! Parsing of large messages, one after another on a separate thread.
 //!
 //! Parsing megabytes takes a tenth of a second, during which a thread that serves connections could not
 //! respond. And allocators keep freed memory per thread: one parsing thread has one such reserve, instead of

@@ -52,7 +52,7 @@ impl Server {
         let profile = self.0.parts.settings.profile();
         if self.is_draining() {
             let payload =
-                Payload::error(Reason::ShuttingDown, "the server is shutting down; call another one");
+                Payload::error(Reason::ShuttingDown, "the server is shutting down; use another server");
             return Ok(ToolResult::Reply(payload.reply(profile)));
         }
         let answers = Answers::take(&mut params)?;

@@ -20,7 +20,7 @@ pub(super) struct Calls(Arc<Mutex<CallLists>>);
 
 #[derive(Default)]
 struct CallLists {
-    /// Calls of tools other than servers, as sessions keep them. Server calls have a record of their own.
+    /// Calls of tools other than servers, as sessions keep them. Server calls have a separate record.
     kept: Vec<Value>,
     /// All calls, without arguments and results.
     all: Vec<Value>,

@@ -239,7 +239,7 @@ impl Reservation {
             let binding = definitions.iter().find(|(_, value)| has_many_maps(value)).map(|(name, _)| &**name);
             let is_kept = notices.is_empty() && has_many_maps(value);
             if let Some(name) = binding.or_else(|| is_kept.then_some("*1")) {
-                return format!("many maps: (describe {name} {{:paths true}}) tells what is in them");
+                return format!("many maps: (describe {name} {{:paths true}}) shows what is in them");
             }
         }
         // In this case `*1` is not the value.
@@ -247,7 +247,7 @@ impl Reservation {
             return message.to_string();
         }
         match payload.truncated {
-            true => "the result is longer than what is shown: (describe *1) tells what is in it".to_string(),
+            true => "the result is longer than what is shown: (describe *1) shows what is in it".to_string(),
             false => String::new(),
         }
     }

@@ -99,7 +99,7 @@ pub(super) struct EndedSession {
     pub gate: Gate,
 }
 
-/// Reason why a tool has no answer.
+/// Reason why a tool has no result.
 pub(crate) struct Refusal {
     pub reason: Reason,
     pub message: String,

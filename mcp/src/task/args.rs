@@ -17,9 +17,9 @@ arguments! {
     /// assert_eq!(error, "argument `task` must be a non-empty string");
     /// ```
     pub struct TaskArgs {
-        task: TaskText, "What is wanted, in words.";
+        task: TaskText, "The task, in plain language.";
         context: TaskContext, "Data for the program: each member `name` is read as `data/name`. Keys keep their spelling, and (:name m) finds them.";
-        constraints: Constraints, "What the answer must keep to.";
+        constraints: Constraints, "Constraints on the answer.";
     }
 }
 
@@ -41,16 +41,16 @@ impl TaskArgs {
         let mut lines = Vec::new();
         lines.extend(max_items.map(|most| format!("- At most {most} items.")));
         if !preferred_fields.is_empty() {
-            lines.push(format!("- Of the fields there are, prefer these: {}.", preferred_fields.join(", ")));
+            lines.push(format!("- Prefer these fields: {}.", preferred_fields.join(", ")));
         }
         match lines.is_empty() {
             true => self.task.clone(),
-            false => format!("{}\n\nThe answer keeps to this:\n{}", self.task, lines.join("\n")),
+            false => format!("{}\n\nConstraints on the answer:\n{}", self.task, lines.join("\n")),
         }
     }
 }
 
-/// Kind of argument: a task in words.
+/// Kind of argument: a task in plain language.
 pub(crate) struct TaskText;
 
 impl Argument for TaskText {

@@ -8,12 +8,12 @@ use crate::tool::{Hints, Tool, ToolCall, Work};
 
 pub(super) const TOOL: Tool = Tool {
     name: "lisp_debug",
-    title: "Look into recent calls",
+    title: "Inspect recent calls",
     is_offered: |offer| offer.settings.debug_tool,
     description: |offer| {
         let whose = if offer.settings.debug_all_owners { "all clients" } else { "you" };
         format!(
-            "Shows what {whose} asked this server lately: `stats` over calls, `recent` calls, or `get` one of them by `request_id`."
+            "Shows what {whose} asked this server recently: `stats` over calls, `recent` calls, or `get` one of them by `request_id`."
         )
     },
     hints: |_| Hints::READS,

@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
 arguments! {
     /// Arguments of `lisp_session_close`.
     struct SessionCloseArgs {
-        session_id: SessionId, "What lisp_session_start gave.";
+        session_id: SessionId, "The id that lisp_session_start returned.";
         reason: ShortText;
     }
 }

@@ -34,7 +34,7 @@ pub(super) const TOOL: Tool = Tool {
 arguments! {
     /// Arguments of a program in a session, in addition to those of every program.
     struct SessionEvalArgs {
-        session_id: SessionId, "What lisp_session_start gave.";
+        session_id: SessionId, "The id that lisp_session_start returned.";
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "lisp_session_forget",
     title: "Forget parts of a session",
     description: |_| {
-        "Takes definitions out of a session (`bindings`), or clears `memory`, `history`, `prints`, `tool_calls` or `upstream_calls`."
+        "Removes definitions from a session (`bindings`), or clears `memory`, `history`, `prints`, `tool_calls` or `upstream_calls`."
             .to_string()
     },
     hints: |_| Hints::REMOVES,
@@ -29,7 +29,7 @@ pub(super) const TOOL: Tool = Tool {
 arguments! {
     /// Arguments of `lisp_session_forget`.
     struct SessionForgetArgs {
-        session_id: SessionId, "What lisp_session_start gave.";
+        session_id: SessionId, "The id that lisp_session_start returned.";
         bindings: Names, "Names to forget.";
         clear: Clear;
     }

@@ -23,7 +23,7 @@ pub(super) const TOOL: Tool = Tool {
 arguments! {
     /// Arguments of `lisp_session_inspect`.
     struct SessionInspectArgs {
-        session_id: SessionId, "What lisp_session_start gave.";
+        session_id: SessionId, "The id that lisp_session_start returned.";
         view: View;
     }
 }

@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
 arguments! {
     /// Arguments of `lisp_session_list_preludes`.
     struct SessionListPreludesArgs {
-        session_id: OptionalSessionId, "What lisp_session_start gave.";
+        session_id: OptionalSessionId, "The id that lisp_session_start returned.";
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn answer<A>(
     let answer = read(args, sessions.settings()).map_err(Refusal::args).and_then(answer);
     match answer {
         Ok(Value::Object(answer)) => Payload::answered(answer),
-        Ok(_) => Payload::refused(Reason::RuntimeError, "the answer has no form"),
+        Ok(_) => Payload::refused(Reason::RuntimeError, "the result is not a JSON object"),
         Err(Refusal { reason, message, detail }) => {
             let mut payload = Payload::refused(reason, message);
             if let (Some(detail), Some(answer)) = (&detail, &mut payload.answer) {

@@ -70,7 +70,7 @@ async fn constraints_reach_the_model_and_those_that_nobody_knows_are_told() {
     );
     assert_eq!(told["execution"]["truncated"], true);
     let asked = world.asked(0);
-    for part in ["List them\n", "- At most 2 items.", "prefer these: id, total.", "data/n"] {
+    for part in ["List them\n", "- At most 2 items.", "Prefer these fields: id, total.", "data/n"] {
         assert!(asked.contains(part), "{part}: {asked}");
     }
     assert!(!asked.contains("colour"));

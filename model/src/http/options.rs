@@ -46,15 +46,15 @@ pub enum Api {
 pub struct HttpOptions {
     /// API of the server.
     pub api: Api,
-    /// Base URL, without the path that the API appends. A query is sent with every request; nothing prints it.
+    /// Base URL, without the path that the API appends. A query in it is sent with every request, and never printed.
     pub base_url: String,
     /// Name of the model at the provider.
     pub model: String,
     /// Key for the provider.
     pub key: Option<Secret>,
-    /// Header for the key, if not the API's usual one; `authorization` carries it behind `Bearer`.
+    /// Header for the key, if not the API's usual one; in `authorization`, the key follows `Bearer`.
     pub key_header: Option<String>,
-    /// Additional headers of every request, such as those for gateways and previews. Nothing prints their values.
+    /// Additional headers of every request, such as those for gateways and previews. Their values are never printed.
     pub headers: Vec<(String, Secret)>,
     /// Maximum reply length, in tokens.
     pub max_tokens: Option<u32>,
@@ -71,7 +71,7 @@ pub struct HttpOptions {
     /// Flag: the provider is asked to keep to the JSON schema. If a server refuses it, one retry and all later requests
     /// leave it out.
     pub json_schema: bool,
-    /// Flag: the provider is asked to cache the beginning of every request, not only of requests that say so.
+    /// Flag: the provider is asked to cache the beginning of every request, not only of requests that set `cache`.
     pub prompt_cache: bool,
 }
 

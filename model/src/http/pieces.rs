@@ -63,7 +63,7 @@ pub(super) fn parts_behind_answers(messages: &[Message]) -> Cow<'_, [Message]> {
             let name = message.tool_call_id.as_deref().and_then(|id| names.get(id)).copied();
             let shown: Vec<String> = message.parts.iter().map(ToString::to_string).collect();
             let gap = if behind.content.is_empty() { "" } else { "\n" };
-            let line = format!("{gap}From the answer of `{}`: {}", name.unwrap_or("a tool"), shown.join(" "));
+            let line = format!("{gap}From the result of `{}`: {}", name.unwrap_or("a tool"), shown.join(" "));
             behind.content.push_str(&line);
             behind.parts.append(&mut message.parts);
         }

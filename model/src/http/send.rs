@@ -93,7 +93,7 @@ impl Http {
         let response = self.send(&self.whole, wire, options, body).await.map_err(hide)?;
         let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
         let reply: Value = serde_json::from_slice(&bytes).map_err(|error| {
-            errors::bad(format!("`{}` sent an answer that is not valid JSON: {error}", options.model))
+            errors::bad(format!("`{}` sent a reply that is not valid JSON: {error}", options.model))
         })?;
         // Some servers report errors with a status of success.
         wire.read(&reply).map_err(hide)

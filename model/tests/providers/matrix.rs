@@ -90,8 +90,10 @@ const ROWS: &[(&str, Make)] = &[
         let bytes = [head_of(wire, streamed), body(wire, streamed)].concat();
         Some(Answer::Slow(bytes.chunks(7).map(<[u8]>::to_vec).collect()))
     }),
-    ("answers whole, whatever it is asked for", |wire, _| Some(json(200, &wire.whole(&hello(End::Done))))),
-    ("stops at its limit of tokens", |w, s| says(End::Cut)(w, s)),
+    ("answers in one piece, even if asked for a stream", |wire, _| {
+        Some(json(200, &wire.whole(&hello(End::Done))))
+    }),
+    ("stops at its token limit", |w, s| says(End::Cut)(w, s)),
     ("refuses", |w, s| says(End::Refused)(w, s)),
     ("holds the reply back", |w, s| says(End::Filtered)(w, s)),
     ("answers 400", |wire, _| status(wire, 400)),
@@ -105,7 +107,7 @@ const ROWS: &[(&str, Make)] = &[
     ("answers 500", |wire, _| status(wire, 500)),
     ("answers 529", |wire, _| status(wire, 529)),
     ("answers 502 with a page", |_, _| Some(with_headers(502, "", "<html>Bad gateway</html>"))),
-    ("answers 200 with an overload", |wire, streamed| {
+    ("answers 200 with an overload error", |wire, streamed| {
         // Ollama's errors have no names.
         let error = wire.error(529, "overloaded_error", "Overloaded").to_string();
         (wire != Wire::Ollama).then(|| instead(wire, streamed, error.as_bytes()))?
@@ -115,15 +117,15 @@ const ROWS: &[(&str, Make)] = &[
     }),
     ("answers 200 with nothing", |wire, streamed| Some(Answer::Bytes(head_of(wire, streamed)))),
     ("hangs up at once", |_, _| Some(Answer::Bytes(Vec::new()))),
-    ("hangs up in the midst of an answer", |wire, streamed| Some(Answer::Bytes(half(wire, streamed)))),
+    ("hangs up in the middle of a reply", |wire, streamed| Some(Answer::Bytes(half(wire, streamed)))),
     ("says nothing", |_, _| Some(Answer::Stuck(Vec::new()))),
-    ("says nothing behind its headers", |wire, streamed| Some(Answer::Stuck(head_of(wire, streamed)))),
-    ("falls silent in the midst of an answer", |wire, streamed| Some(Answer::Stuck(half(wire, streamed)))),
-    ("drips without an end", |wire, streamed| {
+    ("says nothing after its headers", |wire, streamed| Some(Answer::Stuck(head_of(wire, streamed)))),
+    ("falls silent in the middle of a reply", |wire, streamed| Some(Answer::Stuck(half(wire, streamed)))),
+    ("drips without end", |wire, streamed| {
         let drops = std::iter::repeat_n(nothing(wire, streamed).to_vec(), 20_000);
         Some(Answer::Slow(std::iter::once(head_of(wire, streamed)).chain(drops).collect()))
     }),
-    ("floods without an end", |wire, streamed| {
+    ("floods without end", |wire, streamed| {
         Some(Answer::Endless(head_of(wire, streamed), nothing(wire, streamed).repeat(1000)))
     }),
     ("floods with text", |wire, streamed| {
@@ -142,11 +144,13 @@ const ROWS: &[(&str, Make)] = &[
         Some(Answer::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"x-more: more\r\n".repeat(100)))
     }),
     ("floods with an error", |_, _| Some(Answer::Endless(head(500, ""), b"no ".repeat(1000)))),
-    ("answers what is no JSON", |wire, streamed| instead(wire, streamed, b"Hello")),
-    ("answers half of its JSON", |wire, streamed| instead(wire, streamed, b"{\"content\": [")),
-    ("answers bytes that are no text", |wire, streamed| instead(wire, streamed, b"{\"a\": \"\xff\xfe\"}")),
-    ("answers JSON of another shape", |wire, streamed| instead(wire, streamed, b"{\"x\": 1}")),
-    ("answers lists in lists in lists", |wire, streamed| {
+    ("answers with something that is not JSON", |wire, streamed| instead(wire, streamed, b"Hello")),
+    ("answers with half of its JSON", |wire, streamed| instead(wire, streamed, b"{\"content\": [")),
+    ("answers with bytes that are not text", |wire, streamed| {
+        instead(wire, streamed, b"{\"a\": \"\xff\xfe\"}")
+    }),
+    ("answers with JSON of another shape", |wire, streamed| instead(wire, streamed, b"{\"x\": 1}")),
+    ("answers with lists in lists in lists", |wire, streamed| {
         instead(wire, streamed, "[".repeat(100_000).as_bytes())
     }),
     ("answers from another address", |_, _| {

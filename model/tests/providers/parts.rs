@@ -97,7 +97,7 @@ fn answered(parts: &[Part]) -> LlmRequest {
 
 #[tokio::test]
 async fn answers_to_calls_bring_images_in_every_format() {
-    let words = "From the answer of `photo`: <image image/png, 3 bytes>";
+    let words = "From the result of `photo`: <image image/png, 3 bytes>";
     let source = json!({"type": "base64", "media_type": "image/png", "data": "cG5n"});
     let url = "data:image/png;base64,cG5n";
     let rows: [(Wire, &str, Value); 5] = [

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::thread::Scope;
 
 /// The input of a batch; converts from any reader, even one that borrows. A batch that ends early waits for the
-/// read under way; see [`Input::detached`] for readers that may block for ever.
+/// read in progress; see [`Input::detached`] for readers that may block forever.
 pub struct Input<'i>(Source<'i>);
 
 enum Source<'i> {

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Interval at which a waiting thread checks whether to go on waiting.
+/// Interval at which a waiting thread checks whether to continue waiting.
 const LOOK: Duration = Duration::from_millis(20);
 /// Maximum parts of one task that wait for the taker.
 const PARTS: usize = 2;

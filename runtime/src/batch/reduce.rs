@@ -78,7 +78,7 @@ impl Batch<Reducer> {
             finish: with(format!("({finish} data/{VALUE})"))?,
             empty: with(format!("({finish} init)"))?,
         };
-        // Only this program needs watching; going on from a value runs the same code.
+        // Only this program needs watching; continuing from a value runs the same code.
         let watching = Watching::of([&reducer.fold]);
         Ok(Batch::of(runtime, reducer, watching))
     }

@@ -126,7 +126,7 @@ impl Batch {
 
 impl Batch {
     /// Runs the program over Rust values as [`Batch::map`] does, without blocking the polling thread: up to
-    /// [`Batch::threads`] records are under way at a time, and those that wait for async tools hold no thread.
+    /// [`Batch::threads`] records are in progress at a time, and those that wait for async tools hold no thread.
     /// Values may borrow; dropping the future ends the batch.
     ///
     /// ```

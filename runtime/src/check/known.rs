@@ -39,7 +39,7 @@ impl<'k> Known<'k> {
         }
     }
 
-    /// Returns the parameters and reply of a tool.
+    /// Returns the parameters and result of a tool.
     pub fn tool(&self, tool: &ToolName) -> Option<ToolShape> {
         match tool {
             ToolName::Named(name) => self.tools.shape_of(name),

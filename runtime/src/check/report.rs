@@ -140,7 +140,7 @@ impl<'r> Absent<'r> {
         if lookup.is_removed {
             if let Some(key) = keys.first() {
                 let message = format!(
-                    "`dissoc` takes nothing out here: no {} has the key `{}`",
+                    "`dissoc` removes nothing here: no {} has the key `{}`",
                     origin(reads, &lookup.of),
                     lookup.key
                 );
@@ -256,7 +256,7 @@ pub(super) fn origin(reads: &Reads, of: &[Of]) -> String {
     let name = match reads.paths.get(root_of(reads, path).0 as usize).map(|path| &path.step) {
         Some(Step::Data(name)) => format!("`data/{name}`"),
         Some(Step::Definition(name)) => format!("`{name}`"),
-        Some(Step::Answer(tool)) => format!("the answer of `{}`", tool_name(tool)),
+        Some(Step::Answer(tool)) => format!("the result of `{}`", tool_name(tool)),
         _ => return "map".to_string(),
     };
     let steps = steps(reads, path);

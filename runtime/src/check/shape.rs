@@ -1,4 +1,4 @@
-//! Checks of fields looked up in replies of tools against the known schemas of those replies.
+//! Checks of fields looked up in results of tools against the known schemas of those results.
 
 use super::paths::{root_of, steps};
 use super::report::Absent;
@@ -7,11 +7,11 @@ use ptc_bytecode::ToolName;
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Key, Of, PathId, Step};
 
-/// Keys of the result of `tool/call`: the reply, or the reason there is none.
+/// Keys of the map that `tool/call` returns: the result, or the reason why there is none.
 const ENVELOPE: [&str; 6] = ["ok", "value", "value_kind", "reason", "message", "raw"];
 
 impl Absent<'_> {
-    /// Looks for the field in the maps that come from a reply of this shape.
+    /// Looks for the field in the maps that come from a result of this shape.
     pub fn look_in_shape(&mut self, reads: &Reads, root: PathId, tool: &ToolName, shape: &Shape) {
         let is_upstream = matches!(tool, ToolName::Upstream { .. });
         for of in &self.lookup.of {

@@ -10,7 +10,7 @@ use jiff::tz::Offset;
 use ptc_vm::{Call, Stop, Value};
 use std::fmt::Write;
 
-const LETTERS: &str = "y M d E H h m s S a D Q and Z mean something; other letters stand in 'quotes'";
+const LETTERS: &str = "y M d E H h m s S a D Q and Z mean something; put other letters in 'quotes'";
 
 /// True if argument `n` is one of the formats that need no pattern, such as `DateTimeFormatter/ISO_DATE`.
 pub fn is_iso(call: &Call<'_>, n: usize) -> bool {

@@ -1,6 +1,6 @@
 //! Transients: places that hold a collection which `conj!` and its kin change, and which `persistent!` gives back.
 //!
-//! Each of them gives the transient itself, so a program that goes on with the old one instead of the result means the same.
+//! Each of them gives the transient itself, so a program that continues with the old one instead of the result means the same.
 
 use super::args::arg;
 use ptc_bytecode::Code;

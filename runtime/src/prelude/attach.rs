@@ -1,4 +1,4 @@
-//! Checks that a run is granted everything a prelude needs, before any program is looked at.
+//! Checks that a run is granted everything a prelude needs, before any program is compiled.
 
 use super::attached::{Attached, AttachedPrelude};
 use super::effects::KnownEffects;
@@ -24,8 +24,8 @@ pub trait Upstream: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the parameters and reply of an operation, as far as they are known without a request. `tool/call`
-    /// returns the reply as `:value` of a map.
+    /// Returns the parameters and result of an operation, as far as they are known without a request. `tool/call`
+    /// returns the result as `:value` of a map.
     fn tool_shape(&self, server: &str, tool: &str) -> Option<ToolShape> {
         let _ = (server, tool);
         None
@@ -89,7 +89,7 @@ pub enum Lookup<T> {
     Unknown,
     /// A mistake of the program, with the reason.
     Refused(String),
-    /// No answer could be had: the program goes on with nil.
+    /// No answer is available: the program continues with nil.
     Unavailable,
 }
 
@@ -234,9 +234,9 @@ impl<'a> Attach<'a> {
             }
         }
         if let Some((index, name)) = tools.kept_from(prelude) {
-            let what = format!("requires granted tool `{name}`, which is kept for other preludes");
+            let what = format!("requires granted tool `{name}`, which is reserved for other preludes");
             return refuse(index as u32, what).map_err(|problem| {
-                problem.hint("a private tool is for the preludes its host names, and never for stored ones")
+                problem.hint("a private tool can be called only by preludes that the host names, and never by stored preludes")
             });
         }
         let known = KnownEffects { tools: tools.effects().clone(), upstream: upstream.cloned() };

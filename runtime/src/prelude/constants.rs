@@ -1,7 +1,7 @@
 //! Evaluates constants in a sandbox that can do nothing but compute.
 //!
 //! A constant is evaluated when the prelude is compiled and never again, so it must depend on nothing but its source:
-//! natives that read a clock or a journal are replaced by ones that refuse, tools are not answered, and no data is
+//! natives that read a clock or a journal are replaced by others that refuse, tool calls get no result, and no data is
 //! granted.
 
 use crate::host::Runtime;
@@ -164,7 +164,7 @@ fn run(
         }
     };
     if vm.heap().has_places(value) {
-        let message = "holds an atom, and a prelude has no state: each program would start with another";
+        let message = "holds an atom, and a prelude has no state: each program would start with a new one";
         return Err(Fault::new(Code::ImpureConstant, message));
     }
     let datum = vm.heap().to_datum(value, MAX_VALUE)?;

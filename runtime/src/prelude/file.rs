@@ -134,7 +134,7 @@ impl Prelude {
             false => Err(Diagnostic::without_span(
                 Code::InterfaceChanged,
                 format!(
-                    "compiled anew, the file has interface {}, but it says {}",
+                    "recompiled, the file has interface {}, but it says {}",
                     prelude.interface_hash(),
                     hex(&old.interface_hash)
                 ),

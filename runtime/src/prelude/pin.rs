@@ -31,7 +31,7 @@ impl ArtifactHash {
                 }
             };
             Diagnostic::without_span(Code::InvalidConfig, message)
-                .hint("`ptc inspect FILE` prints the whole hash behind `artifact`")
+                .hint("`ptc inspect FILE` prints the whole hash after `artifact`")
         })
     }
 

@@ -5,7 +5,7 @@ use ptc_bytecode::{Code, Diagnostic, ExportRecord, is_definition_name, is_namesp
 use serde::{Deserialize, Serialize};
 
 /// Rules for all preludes of a runtime: see [`Runtime::policy`](crate::Runtime::policy). They only ever show less than the
-/// preludes do. Names are `crm/remove`, `crm/get-*` for all that begin so, or `crm` for a whole namespace.
+/// preludes do. Names are `crm/remove`, `crm/get-*` for all that begin like this, or `crm` for a whole namespace.
 ///
 /// ```
 /// use ptc_runtime::{Attach, Policy, Prelude, Runtime};

@@ -77,7 +77,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Starts the session. A failure comes before any program is looked at.
+    /// Starts the session. A failure comes before any program is compiled.
     pub fn start(self) -> Result<Session, Failure> {
         let wrong = |message: &str| {
             Err(Failure::compile(vec![Diagnostic::without_span(Code::InvalidConfig, message)], ""))

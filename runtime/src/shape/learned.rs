@@ -1,4 +1,4 @@
-//! Learned shapes, for tools without a declared reply: their replies so far.
+//! Learned shapes, for tools without a declared result: their results so far.
 
 use super::Shape;
 use super::outline::Outlined;
@@ -7,24 +7,24 @@ use crate::tools::ToolAnswer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum replies inspected per tool: more tell little, and it may be called a million times.
+/// Maximum results inspected per tool: more tell little, and it may be called a million times.
 const MAX_ANSWERS: u32 = 16;
 
-/// Maximum size of an inspected reply: nodes of owned data, and bytes of shared data.
+/// Maximum size of an inspected result: nodes of owned data, and bytes of shared data.
 const MAX_NODES: usize = 50_000;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Maximum number of tools.
 const MAX_TOOLS: usize = 1_000;
 
-/// Shapes of replies so far, by name of the tool.
+/// Shapes of results so far, by name of the tool.
 #[derive(Default)]
 pub(crate) struct Learned {
     seen: Mutex<BTreeMap<String, (Arc<Shape>, u32)>>,
 }
 
 impl Learned {
-    /// Inspects a reply.
+    /// Inspects a result.
     pub fn look(&self, tool: &str, answer: &ToolAnswer) {
         {
             let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ impl Learned {
         seen.insert(tool.to_string(), (Arc::new(all), times + 1));
     }
 
-    /// Returns the shape of a tool's replies so far.
+    /// Returns the shape of a tool's results so far.
     pub fn of(&self, tool: &str) -> Option<Arc<Shape>> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get(tool).map(|(shape, _)| shape.clone())

@@ -148,7 +148,7 @@ fn a_stored_prelude_never_gets_a_private_tool() {
         ] {
             let message = refusal(prelude, &tools);
             assert!(
-                message.contains("requires granted tool `secret`, which is kept for other preludes"),
+                message.contains("requires granted tool `secret`, which is reserved for other preludes"),
                 "{message}"
             );
         }

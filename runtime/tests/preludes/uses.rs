@@ -200,7 +200,7 @@ fn a_private_tool_stays_with_its_prelude() {
     let thief = "(ns up (:require [vault])) (defn told [] (vault/told) (tool/secret {}))";
     let (_, message) = refusal(&runtime, &using(thief, std::slice::from_ref(&vault)).unwrap());
     assert!(
-        message.contains("up/told requires granted tool `secret`, which is kept for other preludes"),
+        message.contains("up/told requires granted tool `secret`, which is reserved for other preludes"),
         "{message}"
     );
 }

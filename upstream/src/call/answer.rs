@@ -1,4 +1,4 @@
-//! Conversion of a server's answer to the program's value.
+//! Conversion of a server's reply to a value of the program.
 
 use crate::client::Reply;
 use crate::fault::{Fault, Reason};
@@ -16,13 +16,13 @@ use std::borrow::Cow;
 /// Maximum length of a tool's failure message, in characters.
 const MESSAGE: usize = 500;
 
-/// Size above which answers are shared with the program instead of copied, in bytes.
+/// Size above which replies are shared with the program instead of copied, in bytes.
 const SHARED: usize = 16 << 10;
 
-/// Bytes of an answer read for its preview: enough for the longest secret that begins within the preview.
+/// Bytes of a reply read for its preview: enough for the longest secret that begins within the preview.
 const HEAD: usize = 128 << 10;
 
-/// The payload selected from an answer, scrubbed.
+/// The payload selected from a reply, scrubbed.
 pub(super) enum Payload<'r> {
     /// Structured content, as JSON text.
     Json(Cow<'r, str>),
@@ -34,7 +34,7 @@ pub(super) enum Payload<'r> {
     Nothing,
 }
 
-/// An answer converted for the program, with facts for the list of calls.
+/// A reply converted for the program, with facts for the list of calls.
 pub(super) struct Received {
     /// Value for the program: `{:ok true :value v :value_kind k}`, with `:raw` if requested.
     pub answer: ToolAnswer,
@@ -102,7 +102,7 @@ fn with_facts(fault: Fault, reply: &Reply) -> Fault {
     Fault { http_status: reply.http_status, wire_bytes: reply.wire_bytes, ..fault }
 }
 
-/// Reads an answer into data of at most `most` bytes, because a few bytes of text may become a lot of data.
+/// Reads a reply into data of at most `most` bytes, because a few bytes of text may become a lot of data.
 /// With `raw`, the data includes the whole result.
 pub(super) fn read(
     reply: &Reply,
@@ -114,9 +114,9 @@ pub(super) fn read(
         let fault = match error.to_fault().code() {
             Code::MemoryExceeded => Fault::new(
                 Reason::ResponseTooLarge,
-                format!("the answer takes more than {most} bytes as data (limits.granted_bytes)"),
+                format!("the reply takes more than {most} bytes as data (limits.granted_bytes)"),
             ),
-            _ => Fault::new(Reason::UpstreamError, format!("the answer cannot be read: {error}")),
+            _ => Fault::new(Reason::UpstreamError, format!("the reply cannot be read: {error}")),
         };
         with_facts(fault, reply)
     };
@@ -163,7 +163,7 @@ fn about_json(text: &str) -> (u64, String, String) {
 }
 
 /// Replaces the values of firewalled keys in JSON text, which may be cut off. Works on text without parsing it:
-/// an answer stays text until it is frozen, and only a few hundred bytes of the result are shown.
+/// a reply stays text until it is frozen, and only a few hundred bytes of the result are shown.
 fn public_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -284,7 +284,7 @@ pub(super) fn failure(reason: Reason, message: &str) -> Result<ToolAnswer, ToolE
         Node::Str(message.into()),
         Node::Map(3),
     ];
-    Datum::new(nodes).map(ToolAnswer::Datum).ok_or_else(|| ToolError::new("the answer is not one value"))
+    Datum::new(nodes).map(ToolAnswer::Datum).ok_or_else(|| ToolError::new("the result is not one value"))
 }
 
 /// Shortens a message to its maximum length.

@@ -24,7 +24,7 @@ pub struct About {
     pub description: Option<String>,
     /// Credentials sent to it.
     pub auth: Vec<Emitter>,
-    /// True if results of its tools carry the whole answer under `:raw`.
+    /// True if results of its tools carry the whole reply under `:raw`.
     pub raw_envelope: bool,
     /// Exceptions to `raw_envelope`, by tool.
     pub raw_tools: BTreeMap<String, bool>,
@@ -76,7 +76,7 @@ impl Server {
         clean::line(&self.redactor, text, DESCRIPTION)
     }
 
-    /// Returns whether results of a tool carry the whole answer.
+    /// Returns whether results of a tool carry the whole reply.
     pub(crate) fn has_raw_envelope(&self, tool: &str) -> bool {
         self.about.raw_tools.get(tool).copied().unwrap_or(self.about.raw_envelope)
     }

@@ -41,7 +41,7 @@ impl Entry {
         self.transport_name
     }
 
-    /// Returns whether results of a tool carry the whole answer under `:raw`.
+    /// Returns whether results of a tool carry the whole reply under `:raw`.
     pub fn has_raw_envelope(&self, tool: &str, default: bool) -> bool {
         self.raw_tools.get(tool).copied().or(self.raw_envelope).unwrap_or(default)
     }
@@ -143,7 +143,7 @@ fn effect(fields: &Fields<'_>) -> Result<Option<Effects>, ConfigError> {
     }
 }
 
-/// Returns whether a name can stand before the `/` of a reference.
+/// Returns whether a name can be used before the `/` of a reference.
 pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())

@@ -1,4 +1,4 @@
-//! Reads files of other clients, as far as they are alike.
+//! Reads files of other clients, as far as their formats agree.
 
 use super::ClientEntry;
 use serde_json::{Map, Value};

@@ -173,7 +173,7 @@ fn sort_one(
     let ticket = match waiting.take(&id)? {
         Waiter::Sdk => {
             let plain = greeting(message).and_then(|plain| serde_json::from_value(plain).ok());
-            return Some(plain.unwrap_or_else(|| failed(id, "the answer cannot be read")));
+            return Some(plain.unwrap_or_else(|| failed(id, "the reply cannot be read")));
         }
         Waiter::Call(ticket) => ticket,
     };
@@ -196,7 +196,7 @@ fn sort_one(
             id,
         ));
     } else {
-        ticket.fail(Reason::UpstreamError, "the server sent an answer with neither a result nor an error");
+        ticket.fail(Reason::UpstreamError, "the server sent a reply with neither a result nor an error");
     }
     Some(failed(id, "failed"))
 }
@@ -365,7 +365,7 @@ mod tests {
         // The limit of one second's requests can be exceeded only if this takes longer.
         assert!(sorted.messages.len() < 1_000, "{}", sorted.messages.len());
         assert_eq!(sorted.unasked, 140_000);
-        assert!(ticket.take().result.is_some(), "the answer among them reaches its call");
+        assert!(ticket.take().result.is_some(), "the reply among them reaches its call");
         assert_eq!(inflow.changes(), 1);
     }
 

@@ -75,7 +75,7 @@ impl<'n> Listing<'n> {
 }
 
 fn unreadable() -> Fault {
-    Fault::new(Reason::UpstreamError, "its answer to tools/list has no list of tools")
+    Fault::new(Reason::UpstreamError, "its reply to tools/list has no list of tools")
 }
 
 fn read(tool: Value) -> Option<Tool> {

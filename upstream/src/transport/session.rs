@@ -38,7 +38,7 @@ pub(crate) struct Life {
     pub(crate) stop: CancellationToken,
     /// Cancelled when the SDK has released the transport.
     pub(crate) released: CancellationToken,
-    /// Cancelled when the connection can answer no more calls.
+    /// Cancelled when the connection can serve no more calls.
     pub(crate) dead: CancellationToken,
     /// Cancelled when everything that belongs to the connection is gone.
     pub(crate) ended: CancellationToken,
@@ -238,7 +238,7 @@ impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let Some(handle) = self.0.take() {
             executor::spawn(async move {
-                let _ = handle.cancel(Some("nobody waits for the answer any more".to_string())).await;
+                let _ = handle.cancel(Some("nothing waits for the reply any more".to_string())).await;
             });
         }
     }
@@ -257,7 +257,7 @@ fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result
 }
 
 fn unreadable(error: &serde_json::Error) -> Fault {
-    Fault::new(Reason::UpstreamError, format!("the answer cannot be read: {error}"))
+    Fault::new(Reason::UpstreamError, format!("the reply cannot be read: {error}"))
 }
 
 fn with_facts(mut fault: Fault, received: &WireAnswer) -> Fault {

@@ -82,7 +82,7 @@ impl Ticket {
         let max = self.max_bytes;
         self.fail(
             Reason::ResponseTooLarge,
-            format!("the answer has more than {max} bytes (max_response_bytes)"),
+            format!("the reply has more than {max} bytes (max_response_bytes)"),
         );
     }
 }

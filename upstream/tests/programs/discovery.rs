@@ -64,11 +64,11 @@ fn shapes_are_learned_from_answers() {
     let program = "(do (tool/call 'store/get {:id 1}) (tool/call 'store/get {:id 2}) (doc 'store/get))";
     let doc = world.value(program);
     assert!(
-        doc.contains("Returns: Result<{:id integer :name string}> (seen in 2 answers so far, not promised)"),
+        doc.contains("Returns: Result<{:id integer :name string}> (seen in 2 results so far, not promised)"),
         "{doc}"
     );
     // Another run knows the shape, too.
-    assert!(world.value("(doc 'store/get)").contains("seen in 2 answers"));
+    assert!(world.value("(doc 'store/get)").contains("seen in 2 results"));
     let mut typed = tool("t", "", json!({}));
     typed.output_schema =
         Some(json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}));

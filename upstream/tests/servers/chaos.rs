@@ -85,12 +85,12 @@ async fn one_that_sends_malformed_messages() {
     assert_fault(
         &fault(&client, "malformed", json!({})).await,
         Reason::UpstreamError,
-        "the answer is not valid JSON",
+        "the reply is not valid JSON",
     );
     assert_fault(
         &fault(&client, "deep", json!({})).await,
         Reason::UpstreamError,
-        "the answer is not valid JSON",
+        "the reply is not valid JSON",
     );
     assert_eq!(say(&client, "pid", json!({})).await, pid, "the child is kept");
 }
@@ -103,7 +103,7 @@ async fn one_whose_answers_are_too_long() {
         assert_fault(
             &fault,
             Reason::ResponseTooLarge,
-            "the answer has more than 100000 bytes (max_response_bytes)",
+            "the reply has more than 100000 bytes (max_response_bytes)",
         );
         assert!(fault.wire_bytes > args["bytes"].as_u64().unwrap(), "{fault:?}");
     }

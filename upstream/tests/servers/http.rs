@@ -281,7 +281,7 @@ async fn one_whose_answers_are_too_long() {
         assert_fault(
             &big,
             Reason::ResponseTooLarge,
-            "the answer has more than 100000 bytes (max_response_bytes)",
+            "the reply has more than 100000 bytes (max_response_bytes)",
         );
         assert!(big.wire_bytes > 100_000 && big.wire_bytes < 5_000_000, "{big:?}");
         let endless = fault(&client, "endless", json!({})).await;
@@ -297,11 +297,11 @@ async fn one_that_sends_malformed_answers() {
         let web = Web::start(options);
         let client = client(&web);
         for (tool, reason, words) in [
-            ("malformed", Reason::UpstreamError, "the answer is not valid JSON"),
+            ("malformed", Reason::UpstreamError, "the reply is not valid JSON"),
             ("html", Reason::UpstreamError, "content of type 'text/html'"),
             ("other_id", Reason::UpstreamError, "does not belong to the request"),
-            ("no_answer", Reason::UpstreamError, "the event stream ended without an answer"),
-            ("half_event", Reason::UpstreamError, "the answer is not valid JSON"),
+            ("no_answer", Reason::UpstreamError, "the event stream ended without a reply"),
+            ("half_event", Reason::UpstreamError, "the reply is not valid JSON"),
             ("cut_off", Reason::UpstreamUnavailable, "the connection was lost"),
             ("unknown", Reason::UpstreamError, "error -32602: Unknown tool: unknown"),
         ] {

@@ -236,7 +236,7 @@ fn not_callable(callee: Value) -> Stop {
             fault.hint("a name in front of `(…)` has no value: check that it is defined and granted")
         }
         Value::Int(_) | Value::Float(_) | Value::Str(_) => {
-            fault.hint("what stands first in `(…)` is called; a list of values is written `[1 2 3]`")
+            fault.hint("the first value in `(…)` is called; write a list of values as `[1 2 3]`")
         }
         Value::Var(_) => fault.hint("write the name of the function without `#'`: `(f x)`"),
         _ => fault,

@@ -51,8 +51,8 @@ impl Vm {
             Some(more) => {
                 let bytes = before.saturating_add(more);
                 Err(too_much_taken_in(&format!(
-                    "granted data and tool results are {bytes} bytes, those that the answers of branches of `pmap` \
-                     refer to included, more than limits.granted_bytes = {limit}"
+                    "granted data and tool results are {bytes} bytes, including those that the values of \
+                     branches of `pmap` refer to, more than limits.granted_bytes = {limit}"
                 )))
             }
         }

@@ -186,8 +186,10 @@ impl<'a> Loader<'a> {
         for (number, lot) in std::mem::take(&mut self.image.lots).into_iter().enumerate() {
             let mut heap = Heap::unbounded();
             for dep in &lot.deps {
-                let (space, _) =
-                    self.lots.get(*dep as usize).ok_or_else(|| invalid("what came in forms no order"))?;
+                let (space, _) = self
+                    .lots
+                    .get(*dep as usize)
+                    .ok_or_else(|| invalid("its incoming data has no valid order"))?;
                 heap.attach(space.clone(), &mut self.modules.clone());
             }
             let names = self.names(&mut heap, Home::Lot(number as u32), &[]);
@@ -203,11 +205,11 @@ impl<'a> Loader<'a> {
             let (space, _) = self
                 .lots
                 .get(*number as usize)
-                .ok_or_else(|| invalid("something came in that is not there"))?;
+                .ok_or_else(|| invalid("it refers to incoming data that is missing"))?;
             let id = heap.attach(space.clone(), &mut self.modules.clone());
             // More than any run receives, yet small enough that all lots can be added up.
             if !heap.make_lot(id, (*charge).min(u64::from(u32::MAX) << 8)) {
-                return Err(invalid("something came in twice"));
+                return Err(invalid("the same incoming data is listed twice"));
             }
         }
         Ok(())
@@ -737,12 +739,12 @@ fn text_kind(kind: u8) -> Option<TextKind> {
 fn load_seen(seen: Seen) -> Result<Seen, Fault> {
     match seen.is_sound() {
         true => Ok(seen),
-        false => Err(invalid("it tells more of fields than a run does")),
+        false => Err(invalid("it records more fields than a run can")),
     }
 }
 
 fn load_peaks(peaks: Vec<u64>) -> Result<Peaks, Fault> {
-    Peaks::from_bytes(peaks).ok_or_else(|| invalid("what came in was never so much"))
+    Peaks::from_bytes(peaks).ok_or_else(|| invalid("it counts more incoming data than there is"))
 }
 
 fn load_fault(image: FaultImage) -> Fault {

@@ -170,10 +170,7 @@ fn described(args: &AgentCheckArgs, agent: &Agent) -> String {
     row("model", llm.as_deref().unwrap_or("the model of the run (--llm)"));
     let time =
         options.mission_timeout.map_or("no time limit".to_string(), |ms| format!("{} s", ms as f64 / 1000.0));
-    row(
-        "limits",
-        &format!("{} turns, {} with all agents below, {time}", options.max_turns, options.turn_budget),
-    );
+    row("limits", &format!("{} turns, {} with child agents, {time}", options.max_turns, options.turn_budget));
     for (i, tool) in agent.tools().iter().enumerate() {
         let head = if i == 0 { "tools" } else { "" };
         row(head, &format!("{}{} ({})", tool.name, tool.signature_text(), kind(tool)));
@@ -190,7 +187,7 @@ fn described(args: &AgentCheckArgs, agent: &Agent) -> String {
 /// What is behind a tool, in a word.
 fn kind(tool: &Tool) -> &'static str {
     match tool.kind {
-        ToolKind::Plain(_) => "answered here",
+        ToolKind::Plain(_) => "needs no model",
         ToolKind::Llm(_) => "asks a model",
         ToolKind::Agent(_) => "an agent",
         ToolKind::SelfAgent => "this agent",

@@ -48,7 +48,7 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     if let Some(cassette) = &args.record {
         run = models::recording(run, cassette, own)?;
     }
-    // For the agents below, too.
+    // For child agents, too.
     run.cache = args.prompt_cache;
     if let Some(GivenPlan::Saved(saved)) = &plan {
         run = saved.follow(run);

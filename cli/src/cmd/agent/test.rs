@@ -35,7 +35,7 @@ pub fn run(args: &AgentTestArgs) -> ExitCode {
 /// What came of a case.
 pub struct CaseOutcome {
     name: String,
-    /// Of the mission itself; tokens and cost are with all agents below.
+    /// Turns of the mission itself; tokens and cost include child agents.
     turns: u32,
     tokens: u64,
     cost_usd: f64,

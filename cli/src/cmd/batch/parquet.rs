@@ -1,7 +1,7 @@
 //! Parquet files as JSON lines, one for each row.
 //!
 //! Files come from anywhere, and the decoder panics on some that are damaged. Every step into it is guarded: what is
-//! wrong with a file is an error that names the file and the row group, and the process goes on.
+//! wrong with a file is an error that names the file and the row group, and the process continues.
 
 use arrow_json::WriterBuilder;
 use arrow_json::writer::LineDelimited;

@@ -253,7 +253,7 @@ impl Answering {
             Ok(outcome) => {
                 self.tally.lock().stub_fuel += outcome.fuel;
                 let datum = outcome.datum().map_err(|fault| {
-                    self.broken(name, &fault.to_diagnostic().message, "answer with data, not with a function")
+                    self.broken(name, &fault.to_diagnostic().message, "return data, not a function")
                 })?;
                 // As a server would answer: with data that JSON has, if it can be said so.
                 let plain = datum_to_json(&datum).ok().and_then(|json| json_to_datum(&json).ok());

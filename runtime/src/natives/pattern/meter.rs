@@ -1,4 +1,4 @@
-//! Meter: fuel for compiling and searching, paid while the work goes on.
+//! Meter: fuel for compiling and searching, paid while the work continues.
 
 use super::refused::Refused;
 use ptc_vm::{Budget, Call, Heap};

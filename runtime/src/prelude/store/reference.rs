@@ -34,8 +34,10 @@ impl StoreRef {
     /// Parses `id` or `id@7`.
     pub fn parse(text: &str) -> Result<StoreRef, StoreError> {
         let wrong = || {
-            let message =
-                format!("`{}` names no stored prelude; write \"paged\" or \"paged@7\"", brief(text));
+            let message = format!(
+                "`{}` is not a reference to a stored prelude; write \"paged\" or \"paged@7\"",
+                brief(text)
+            );
             StoreError::new(Code::InvalidRef, message)
         };
         let (id, version) = match text.split_once('@') {
@@ -119,7 +121,7 @@ pub(super) fn is_id(id: &str) -> bool {
 pub(super) fn check_id(id: &str) -> Result<(), StoreError> {
     if !is_id(id) || !is_namespace_name(id) {
         let message = format!(
-            "`{}` cannot be the id of a prelude; it needs a letter first, then letters, digits, `_`, `.` or `-`",
+            "`{}` cannot be the id of a prelude; an id has a letter first, then letters, digits, `_`, `.` or `-`",
             brief(id)
         );
         return Err(StoreError::new(Code::InvalidArgument, message));

@@ -56,7 +56,7 @@ struct Sessions(Arc<Mutex<VecDeque<(u64, String)>>>);
 const MAX_SESSIONS: usize = 16;
 
 impl Sessions {
-    /// Returns the number that stands for an id.
+    /// Returns the number that represents an id.
     fn hide(&self, id: &str) -> String {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((number, _)) = known.iter().find(|(_, known)| known == id) {
@@ -284,7 +284,7 @@ impl Poster {
         let sorted = match executor::heavy(body.len(), || sorter.sort(&body)) {
             Ok(sorted) => sorted,
             Err(error) => {
-                let why = format!("the answer is not valid JSON: {error}");
+                let why = format!("the reply is not valid JSON: {error}");
                 return Err(self.fail(Some(sent), Reason::UpstreamError, why, status));
             }
         };
@@ -294,7 +294,7 @@ impl Poster {
         match answer {
             Some(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
             None => {
-                let why = "the answer does not belong to the request".to_string();
+                let why = "the reply does not belong to the request".to_string();
                 let failure = self.fail(Some(sent), Reason::UpstreamError, why, status);
                 match self.waiting.take(&sent.id) {
                     // Where the SDK has no way to fail, it needs a reply to continue.

@@ -140,7 +140,7 @@ impl Sorter {
         match self.waiting.take(&id) {
             None => return Vec::new(),
             Some(Waiter::Call(ticket)) => {
-                ticket.fail(Reason::UpstreamError, format!("the answer is not valid JSON: {error}"))
+                ticket.fail(Reason::UpstreamError, format!("the reply is not valid JSON: {error}"))
             }
             Some(Waiter::Sdk) => {}
         }
@@ -159,7 +159,7 @@ impl Sorter {
         if let Some(ticket) = ticket {
             match &error {
                 _ if too_large => ticket.too_large(),
-                None => ticket.fail(Reason::UpstreamError, "the event stream ended without an answer"),
+                None => ticket.fail(Reason::UpstreamError, "the event stream ended without a reply"),
                 Some(SseError::Body(error)) => {
                     ticket.fail(Reason::UpstreamUnavailable, format!("the connection was lost: {error}"));
                 }

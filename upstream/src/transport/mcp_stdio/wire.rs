@@ -219,7 +219,7 @@ impl Reader {
                 };
                 if let Waiter::Call(ticket) = waiter {
                     ticket.count(line.len() as u64);
-                    ticket.fail(Reason::UpstreamError, format!("the answer is not valid JSON: {error}"));
+                    ticket.fail(Reason::UpstreamError, format!("the reply is not valid JSON: {error}"));
                 }
                 Sorted { messages: vec![failed(id, "malformed")], unasked: 0 }
             }

@@ -143,7 +143,7 @@ impl<'d> DescribedOperation<'d> {
         })
     }
 
-    /// Refuses an operation with servers of its own elsewhere: requests would leave the configured origin.
+    /// Refuses an operation that names other servers: requests would leave the configured origin.
     fn check_servers(&self, base: &Url) -> Result<(), String> {
         for holder in [self.item, self.operation] {
             for server in holder.get("servers").and_then(Value::as_array).into_iter().flatten() {
@@ -194,13 +194,13 @@ impl<'d> DescribedOperation<'d> {
             let content = document.follow(response)?.get("content").and_then(Value::as_object);
             let Some(content) = content.filter(|content| !content.is_empty()) else { continue };
             let Some((_, media)) = content.iter().find(|(kind, _)| is_json(kind)) else {
-                return Err(format!("its answer {status} is not JSON"));
+                return Err(format!("its reply {status} is not JSON"));
             };
             let schema = media.get("schema").map_or(json!({}), |schema| document.schema(schema));
             output = output.or(Some(schema));
         }
         match successes {
-            0 => Err("it describes no successful answer".into()),
+            0 => Err("it describes no successful reply".into()),
             _ => Ok(output.unwrap_or_else(|| json!({"type": "null"}))),
         }
     }

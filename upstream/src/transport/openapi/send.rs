@@ -89,7 +89,7 @@ impl Inner {
         let result = match read.and_then(RawValue::from_string) {
             Ok(result) => result,
             Err(_) => {
-                let fault = self.fault(Reason::UpstreamError, "sent an answer that is not valid JSON");
+                let fault = self.fault(Reason::UpstreamError, "sent a reply that is not valid JSON");
                 return Err(Fault {
                     http_status: Some(status.as_u16()),
                     wire_bytes: body.len() as u64,

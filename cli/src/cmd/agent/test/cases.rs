@@ -1,4 +1,4 @@
-//! A file of cases: an agent, and missions with what they should come to.
+//! A file of cases: an agent, and missions with their expected outcomes.
 
 use super::super::usage;
 use crate::input::read_program;
@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A file of cases. Files that it names are looked for from its folder on.
+/// A file of cases. Files that it names are relative to its folder.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Cases {
     /// The file of the agent.
     pub agent: PathBuf,
-    /// Answers of tools in every case, by name.
+    /// Fixed results of tools in every case, by name.
     #[serde(default)]
     pub stubs: Map<String, Value>,
     /// Each case.
@@ -23,7 +23,7 @@ pub struct Cases {
     pub cases: Vec<Case>,
 }
 
-/// A mission with what it should come to.
+/// A mission with its expected outcome.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -42,11 +42,11 @@ pub struct Case {
     pub check_file: Option<PathBuf>,
     /// Why the mission should fail, as a reason.
     pub fails: Option<String>,
-    /// Turns it may take.
+    /// Maximum turns.
     pub max_turns: Option<u32>,
-    /// Tokens it may take, with all agents below.
+    /// Maximum tokens, including child agents.
     pub max_tokens: Option<u64>,
-    /// US dollars it may take, with all agents below.
+    /// Maximum cost in US dollars, including child agents.
     pub max_cost_usd: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ impl Cases {
 }
 
 impl Case {
-    /// Refuses a case that would pass whatever the mission comes to.
+    /// Refuses a case that would pass whatever the outcome of the mission is.
     fn complete(&self) -> Result<(), String> {
         let checks_value = self.expect.is_some() || self.check.is_some();
         match &self.fails {
