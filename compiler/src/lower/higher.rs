@@ -4,10 +4,11 @@
 //! Only for a collection that is known to be finite; the core library also handles endless ones. Values that are not
 //! collections are left to the core library too, which reports them.
 
-use super::looping::writes_last;
+use super::looping::{results, writes_last};
 use super::regs::Place;
 use super::{Dest, Lower};
-use crate::resolved::{Clause, Kind, Lambda, Name, Node};
+use crate::emit::LabelId;
+use crate::resolved::{Clause, Kind, Lambda, LocalId, Name, Node};
 use ptc_bytecode::{BuiltinId, Inline, Op};
 
 /// The use a loop makes of the function's result.
@@ -90,7 +91,8 @@ impl<'a> Lower<'_, 'a> {
             self.emit(Op::NewBuilder { dst: out });
         }
         let item = self.regs.alloc();
-        self.each_item(higher, body, out, iter, item);
+        let may_stop = !init.is_some_and(|init| never_stops(init, body));
+        self.each_item(higher, body, out, iter, item, may_stop);
         match higher {
             Higher::Reduce => self.deliver_loop(dest, out),
             _ => {
@@ -122,8 +124,9 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Writes the loop: each element in `item`, the vector or accumulator in `out`.
-    fn each_item(&mut self, higher: Higher, body: Body<'a>, out: u8, iter: u8, item: u8) {
+    /// Writes the loop: each element in `item`, the vector or accumulator in `out`. The accumulator may be what `reduced`
+    /// gives only if the loop `may_stop`.
+    fn each_item(&mut self, higher: Higher, body: Body<'a>, out: u8, iter: u8, item: u8, may_stop: bool) {
         self.enter_frame(body.lambda, body.clause.locals);
         let params = if higher == Higher::Reduce { &[out, item][..] } else { &[item] };
         for (place, reg) in self.frame.places.iter_mut().zip(params) {
@@ -134,7 +137,7 @@ impl<'a> Lower<'_, 'a> {
         self.code.jump(Op::IterNext { dst: item, iter, fuel: 0, to: 0 }, end.id());
         let head = self.code.head();
         let mark = self.regs.mark();
-        self.step(higher, body, out, item, end.id());
+        self.step(higher, body, out, item, may_stop.then_some(end.id()));
         self.regs.release(mark);
         self.code.jump(Op::IterBack { dst: item, iter, fuel: 0, to: 0 }, head);
         self.unpin(pins);
@@ -142,8 +145,8 @@ impl<'a> Lower<'_, 'a> {
         self.code.bind(end);
     }
 
-    /// Writes the step for one element.
-    fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, end: crate::emit::LabelId) {
+    /// Writes the step for one element. A value of `reduced` leads to `stop`.
+    fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, stop: Option<LabelId>) {
         match higher {
             Higher::Map => {
                 let src = self.apply(body, Dest::Any);
@@ -168,15 +171,15 @@ impl<'a> Lower<'_, 'a> {
                 if reg != out {
                     self.emit(Op::Move { dst: out, src: reg });
                 }
-                if !matches!(body.clause.body, [.., last] if is_never_reduced(last)) {
-                    self.stop_reduced(out, end);
+                if let Some(stop) = stop {
+                    self.stop_reduced(out, stop);
                 }
             }
         }
     }
 
     /// Ends the loop at a value of `reduced`, with the value inside.
-    fn stop_reduced(&mut self, out: u8, end: crate::emit::LabelId) {
+    fn stop_reduced(&mut self, out: u8, end: LabelId) {
         let Some(unreduced) = ptc_bytecode::lookup("unreduced") else { return };
         let go_on = self.code.label();
         self.code.jump(Op::JumpUnlessReduced { src: out, fuel: 0, to: 0 }, go_on.id());
@@ -196,7 +199,7 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// Jumps to `to` if the truth of the function for one element is `wanted`.
-    fn branch_applied(&mut self, body: Body<'a>, wanted: bool, to: crate::emit::LabelId) {
+    fn branch_applied(&mut self, body: Body<'a>, wanted: bool, to: LabelId) {
         let [before @ .., test] = body.clause.body else {
             // An empty body gives nil.
             if !wanted {
@@ -229,23 +232,59 @@ fn written<'a>(f: &Node<'a>, params: usize) -> Option<Body<'a>> {
     }
 }
 
-/// True if a value is known not to come from `reduced`.
-fn is_never_reduced(node: &Node<'_>) -> bool {
-    let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, _) = node.kind else {
-        return matches!(node.kind, Kind::Const(_) | Kind::Vector(_) | Kind::Map(_) | Kind::Set(_));
-    };
-    id.row().and_then(|row| row.inline).is_some_and(|inline| {
-        !matches!(
-            inline,
-            Inline::Apply
-                | Inline::First
-                | Inline::Get
-                | Inline::Nth
-                | Inline::ParallelMap
-                | Inline::ParallelCalls
-        )
-    })
+/// True if no accumulator of a fold is ever what `reduced` gives.
+fn never_stops(init: &Node<'_>, body: Body<'_>) -> bool {
+    // The accumulator, which a step may give back as it is.
+    let kept = body.clause.locals.first().filter(|local| !local.assigned).map(|_| LocalId(0));
+    is_never_reduced(init, None) && matches!(body.clause.body, [.., last] if is_never_reduced(last, kept))
 }
+
+/// True if a value is known not to come from `reduced`, if that is true of the local `kept`.
+fn is_never_reduced(node: &Node<'_>, kept: Option<LocalId>) -> bool {
+    let callee = match node.kind {
+        Kind::Const(_) | Kind::Vector(_) | Kind::Map(_) | Kind::Set(_) | Kind::Fn(_) => return true,
+        Kind::Name(Name::Local(local)) => return Some(local) == kept,
+        Kind::Cond(items) => return results(items).all(|result| is_never_reduced(result, kept)),
+        Kind::Do([.., last]) | Kind::Let(_, [.., last]) => return is_never_reduced(last, kept),
+        Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, _) => id,
+        _ => return false,
+    };
+    let Some(row) = callee.row() else { return false };
+    COLLECTIONS.contains(&row.name)
+        || row.inline.is_some_and(|inline| {
+            !matches!(
+                inline,
+                Inline::Apply
+                    | Inline::First
+                    | Inline::Get
+                    | Inline::Nth
+                    | Inline::ParallelMap
+                    | Inline::ParallelCalls
+            )
+        })
+}
+
+/// Builtins without an instruction of their own that give a collection or stop, of those with which programs build one.
+const COLLECTIONS: &[&str] = &[
+    "assoc-in",
+    "concat",
+    "disj",
+    "dissoc",
+    "filter",
+    "filterv",
+    "into",
+    "map",
+    "mapv",
+    "merge",
+    "merge-with",
+    "remove",
+    "set",
+    "str",
+    "update",
+    "update-in",
+    "update-vals",
+    "vec",
+];
 
 /// True if a body refers to its own function, or exits it: then it cannot be inlined.
 fn needs_frame(node: &Node<'_>) -> bool {

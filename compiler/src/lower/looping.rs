@@ -304,13 +304,30 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// True if the value is one instruction over operands computed before it, so that its result may replace one of them.
+/// True if the last instruction, on every path, writes the value, and no instruction before it writes to where the value
+/// goes: so the value may replace one of its operands.
 pub(super) fn writes_last(node: &Node<'_>) -> bool {
-    let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) = node.kind else {
-        return matches!(node.kind, Kind::Name(_));
-    };
-    let Some(inline) = id.row().and_then(|row| row.inline) else { return false };
-    match args.len() {
+    match node.kind {
+        Kind::Const(_) | Kind::Name(_) | Kind::Vector(_) | Kind::Map(_) | Kind::Set(_) => true,
+        Kind::Cond(items) => results(items).all(writes_last),
+        Kind::Do([.., last]) | Kind::Let(_, [.., last]) => writes_last(last),
+        Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) => {
+            id.row().and_then(|row| row.inline).is_some_and(|inline| is_one_instruction(inline, args.len()))
+        }
+        // The result of a call comes from elsewhere.
+        Kind::Call(Node { kind: Kind::Name(_), .. }, _) => true,
+        _ => false,
+    }
+}
+
+/// Returns what a choice may give, without its tests.
+pub(super) fn results<'n, 'a>(items: &'n [Node<'a>]) -> impl Iterator<Item = &'n Node<'a>> {
+    let last = items.len().saturating_sub(1);
+    items.iter().enumerate().filter(move |(i, _)| i % 2 == 1 || *i == last).map(|(_, result)| result)
+}
+
+fn is_one_instruction(inline: Inline, args: usize) -> bool {
+    match args {
         1 => matches!(
             inline,
             Inline::Inc
