@@ -3,6 +3,7 @@
 use super::inspect::INVALID;
 use crate::args::{StoreArgs, StoreAt, StoreCommand};
 use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, FAULT, OK};
 use crate::setup::plain_runtime;
 use crate::stored;
@@ -171,7 +172,7 @@ fn check(store: &PreludeStore) -> Result<Done, StoreError> {
             versions += 1;
         }
     }
-    let text = format!("{preludes} preludes, {versions} versions, all intact\n");
+    let text = format!("{}, {}, all intact\n", counted(preludes, "prelude"), counted(versions, "version"));
     Ok(Done { text, json: json!({ "ok": true, "preludes": preludes, "versions": versions }) })
 }
 

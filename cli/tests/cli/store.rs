@@ -39,7 +39,7 @@ fn versions_are_written_listed_read_and_chosen() {
     let history = store(&["history", &at, "shop"]);
     let lines: Vec<&str> = history.out.lines().collect();
     assert!(lines[0].starts_with("shop@1 current  ") && lines[0].ends_with("  first"), "{history:?}");
-    store(&["check", &at]).expect(0, "1 preludes, 2 versions, all intact\n");
+    store(&["check", &at]).expect(0, "1 prelude, 2 versions, all intact\n");
 }
 
 #[test]

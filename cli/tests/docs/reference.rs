@@ -35,7 +35,7 @@ fn reference_pages_are_fresh() {
 
 /// Text for a cell of a table.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ").trim().to_string()
+    text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn limits() -> String {
