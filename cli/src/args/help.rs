@@ -59,8 +59,18 @@ const FIRST: &[(&[&str], &[&str])] = &[
     (
         &["batch"],
         &[
-            "expr", "rules", "reduce", "output", "errors", "threads", "take", "data", "stubs", "json",
+            "expr",
+            "rules",
+            "reduce",
+            "output",
+            "errors",
+            "threads",
+            "take",
+            "data",
+            "json",
             "preludes",
+            "memory_bytes",
+            "timeout_ms",
         ],
     ),
     (

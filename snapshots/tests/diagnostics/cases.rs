@@ -300,6 +300,7 @@ fn evaluation() -> Vec<Case> {
         plain(NotCallable, "text", "(\"a\" 1)"),
         plain(NotCallable, "nil", "((:handler {}) 1)"),
         plain(NotCallable, "extra_brackets", "((+ 1 2))"),
+        plain(NotCallable, "infix", "(let [total 5] (if (total > 3) :large :small))"),
         plain(NotCallable, "threaded_into_literal", "(-> 5 inc 3)"),
         plain(InvalidKeywordCall, "late", "(apply :a [])"),
         plain(InvalidMapCall, "nothing", "(let [m {:a 1}] (m))"),

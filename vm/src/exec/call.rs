@@ -96,7 +96,7 @@ pub(crate) fn general(
             Ok(Next::Tool { name, args })
         }
         callee @ Value::Veiled(_) => veiled_callee(cx, callee, &args),
-        callee => Err(not_callable(callee)),
+        callee => Err(not_callable(callee, &args)),
     }
 }
 
@@ -223,7 +223,7 @@ fn no_index(callee: Value, key: Value) -> Stop {
 }
 
 #[cold]
-fn not_callable(callee: Value) -> Stop {
+fn not_callable(callee: Value, args: &[Value]) -> Stop {
     let what = match callee {
         Value::Int(n) => format!("the number {n}"),
         Value::Float(x) => format!("the number {x:?}"),
@@ -231,6 +231,9 @@ fn not_callable(callee: Value) -> Stop {
     };
     let fault = Fault::new(Code::NotCallable, format!("{what} is not a function"))
         .about(Subject::Callee { what, stands_first: false });
+    if let Some(operator) = infix(args) {
+        return fault.hint(format!("the operator comes first: `({operator} a b)`")).into();
+    }
     match callee {
         Value::Nil => {
             fault.hint("a name in front of `(…)` has no value: check that it is defined and granted")
@@ -242,6 +245,14 @@ fn not_callable(callee: Value) -> Stop {
         _ => fault,
     }
     .into()
+}
+
+/// Returns the operator of a call that was written as in `(total > 3)`.
+fn infix(args: &[Value]) -> Option<&'static str> {
+    let &[Value::Builtin(id), _] = args else { return None };
+    let name = BuiltinId(id as u32).row()?.name;
+    matches!(name, "+" | "-" | "*" | "/" | "<" | ">" | "<=" | ">=" | "=" | "not=" | "==" | "mod")
+        .then_some(name)
 }
 
 /// Formats a count of arguments: "1 argument", "2 arguments".
