@@ -23,6 +23,8 @@ pub(crate) struct Segment {
     pub falls: Option<u32>,
     /// Segment that the last instruction jumps to, if it is a jump.
     pub jumps: Option<u32>,
+    /// Segment where the run continues after a fault in this one, if it is part of an attempt.
+    pub rescue: Option<u32>,
     /// True if an instruction at or behind its head jumps back to the head.
     pub heads_loop: bool,
 }
@@ -44,7 +46,14 @@ pub(crate) fn segments(code: &CodeBlock) -> Vec<Segment> {
             if let Some(last) = segments.last_mut() {
                 last.end = pc as u32;
             }
-            segments.push(Segment { start: pc as u32, end: 0, falls: None, jumps: None, heads_loop: false });
+            segments.push(Segment {
+                start: pc as u32,
+                end: 0,
+                falls: None,
+                jumps: None,
+                rescue: None,
+                heads_loop: false,
+            });
         }
         fresh = op.ends_block() || op.fall_through_fuel().is_some();
     }
@@ -61,7 +70,27 @@ pub(crate) fn segments(code: &CodeBlock) -> Vec<Segment> {
             segments[head].heads_loop = true;
         }
     }
+    for range in attempts(ops) {
+        let to = segments.binary_search_by_key(&(range.end as u32), |s| s.start).ok().map(|at| at as u32);
+        let first = segments.partition_point(|s| (s.start as usize) < range.start);
+        for segment in segments[first..].iter_mut().take_while(|s| (s.start as usize) < range.end) {
+            segment.rescue = to;
+        }
+    }
     segments
+}
+
+/// Returns the instructions of each attempt, without the one that begins it, in code order. Attempts do not overlap: of those
+/// that do, which the verifier refuses, the first counts.
+pub(crate) fn attempts(ops: &[Op]) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut end = 0;
+    ops.iter().enumerate().filter_map(move |(pc, op)| match *op {
+        Op::Attempt { to, .. } if pc >= end && to as usize > pc => {
+            end = to as usize;
+            Some(pc + 1..end)
+        }
+        _ => None,
+    })
 }
 
 /// Budget of instructions that the fixed points over some code may walk.
@@ -93,6 +122,32 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn segments_of_an_attempt_lead_to_where_it_is_given_up() {
+        let ops = vec![
+            Op::Enter { fuel: 1 },
+            Op::Attempt { fuel: 1, to: 5 },
+            Op::LoadNil { dst: 1 },
+            Op::Enter { fuel: 1 },
+            Op::Jump { to: 6 },
+            Op::Enter { fuel: 1 },
+            Op::Enter { fuel: 1 },
+            Op::Return { src: 1 },
+        ];
+        let found = segments(&CodeBlock { regs: 2, params: 0, ops, spans: vec![] });
+        let shape: Vec<_> = found.iter().map(|s| (s.range(), s.jumps, s.rescue)).collect();
+        assert_eq!(
+            shape,
+            [
+                (0..2, Some(3), None),
+                (2..3, None, Some(3)),
+                (3..5, Some(4), Some(3)),
+                (5..6, None, None),
+                (6..8, None, None)
+            ]
+        );
+    }
 
     #[test]
     fn segments_follow_jumps() {

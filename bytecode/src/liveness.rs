@@ -94,6 +94,8 @@ fn sweep(ops: &[Op], segments: &[Segment], heads: &mut [RegSet]) -> bool {
 /// Calls `visit` with the sets before and after each instruction of a segment, from the last.
 fn walk(ops: &[Op], segment: &Segment, heads: &[RegSet], mut visit: impl FnMut(usize, RegSet, RegSet)) {
     let head = |at: Option<u32>| at.map_or(RegSet::default(), |at| heads[at as usize]);
+    // In an attempt, any instruction may be the last one: what is read after giving up stays.
+    let rescue = head(segment.rescue);
     let mut next = head(segment.falls);
     // A jump away does not write the last instruction's output: a finished iteration has no element to give, so the
     // register keeps its value.
@@ -102,7 +104,7 @@ fn walk(ops: &[Op], segment: &Segment, heads: &[RegSet], mut visit: impl FnMut(u
         let written = ops[pc].write_set();
         // A `Try` that jumps puts the exception where its result would have been.
         let jumped_to = if matches!(ops[pc], Op::Try { .. }) { jumped.without(written) } else { jumped };
-        let after = next.without(written).union(jumped_to);
+        let after = next.without(written).union(jumped_to).union(rescue);
         let before = after.union(ops[pc].read_set());
         visit(pc, before, after);
         (next, jumped) = (before, RegSet::default());
@@ -163,6 +165,24 @@ mod tests {
         ];
         let live = Liveness::of(&CodeBlock { regs: 300, params: 3, ops, spans: vec![] });
         assert_eq!(regs(live.live_before(0)), [1, 2, 3]);
+    }
+
+    #[test]
+    fn an_attempt_keeps_what_is_read_after_giving_up() {
+        let ops = vec![
+            Op::Enter { fuel: 9 },
+            Op::Attempt { fuel: 9, to: 6 },
+            Op::Move { dst: 3, src: 1 },
+            Op::Conj { dst: 3, coll: 3, item: 2 },
+            Op::LoadNil { dst: 2 },
+            Op::Return { src: 3 },
+            Op::Enter { fuel: 9 },
+            Op::Return { src: 1 },
+        ];
+        let live = Liveness::of(&CodeBlock { regs: 4, params: 2, ops, spans: vec![] });
+        assert_eq!(regs(live.live_after(2)), [1, 2]);
+        assert_eq!(regs(live.live_before(4)), [1, 3]);
+        assert_eq!(regs(live.live_before(6)), [1]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod inline;
 mod literal;
 mod looping;
 mod pin;
+mod pipeline;
 mod reads;
 mod regs;
 

@@ -34,6 +34,7 @@ struct Settings {
     optimize: bool,
     stress: bool,
     in_place: bool,
+    fused: bool,
     strict_data: bool,
     trusted: Option<Arc<TrustedKeys>>,
     policy: Arc<Policy>,
@@ -78,6 +79,7 @@ impl Runtime {
                 optimize: true,
                 stress: false,
                 in_place: true,
+                fused: true,
                 strict_data: true,
                 trusted: None,
                 policy: Arc::default(),
@@ -139,6 +141,13 @@ impl Runtime {
     #[must_use]
     pub fn in_place(mut self, in_place: bool) -> Runtime {
         self.settings.in_place = in_place;
+        self
+    }
+
+    /// Sets whether loops that walk each other's results run as one; true by default. Values and fuel never differ.
+    #[must_use]
+    pub fn fused(mut self, fused: bool) -> Runtime {
+        self.settings.fused = fused;
         self
     }
 
@@ -492,6 +501,7 @@ impl Runtime {
         .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_in_place(self.settings.in_place);
+        vm.set_fused(self.settings.fused);
         vm.set_strict_data(self.settings.strict_data);
         vm.set_firewall(grants.firewall);
         let program = Program::new(
@@ -524,13 +534,14 @@ impl Runtime {
         program: &Program,
         grants: &Grants,
     ) -> Result<(Box<Vm>, Arc<StopWatch>), Failure> {
-        let Settings { limits, stress, in_place, strict_data, .. } = &self.settings;
+        let Settings { limits, stress, in_place, fused, strict_data, .. } = &self.settings;
         let watch = StopWatch::new(limits.timeout_ms, grants.cancel.clone());
         let budget = Budget::new(limits.fuel, Some(watch.clone()));
         let mut vm = Vm::new(self.library.clone(), limits, budget)
             .map_err(|fault| Failure::of(fault, None, program.clone()))?;
         vm.set_stress(*stress);
         vm.set_in_place(*in_place);
+        vm.set_fused(*fused);
         vm.set_strict_data(*strict_data);
         vm.set_firewall(grants.firewall);
         self.place(&mut vm, program, grants);

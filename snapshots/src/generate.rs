@@ -9,9 +9,11 @@ mod exprs;
 mod functions;
 mod lists;
 mod maps;
+mod pipelines;
 mod values;
 
 pub use accumulators::{accumulating_program, asking_accumulating_program};
+pub use pipelines::pipeline_program;
 pub use values::datum;
 
 /// Pieces of source that tests combine at random.

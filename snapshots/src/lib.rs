@@ -13,8 +13,8 @@ pub mod tried;
 use ptc_runtime::{Grants, Limits, Runtime};
 
 /// Returns the runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off, `PTC_TEST_STRESS=1`
-/// collects garbage at every safepoint, and `PTC_TEST_IN_PLACE=0` never changes a collection in place, so that
-/// the whole suite can run in each mode.
+/// collects garbage at every safepoint, `PTC_TEST_IN_PLACE=0` never changes a collection in place, and
+/// `PTC_TEST_FUSED=0` never fuses loops, so that the whole suite can run in each mode.
 ///
 /// # Panics
 ///
@@ -28,6 +28,7 @@ pub fn runtime() -> Runtime {
         .optimize(!set("PTC_TEST_OPTIMIZE", "0"))
         .stress(set("PTC_TEST_STRESS", "1"))
         .in_place(!set("PTC_TEST_IN_PLACE", "0"))
+        .fused(!set("PTC_TEST_FUSED", "0"))
 }
 
 /// Returns whether this run of the suite collects at every safepoint, which makes large programs too slow.

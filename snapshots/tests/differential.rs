@@ -1,10 +1,10 @@
 //! Generated programs: the runtime and the slow evaluator agree, the runtime gives one answer for one amount of
 //! fuel in every mode (optimised or not, collecting at every safepoint or not, changing collections in place or
-//! not), and `pmap` gives the result of `map`.
+//! not, fusing loops or not), and `pmap` gives the result of `map`.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Limits, Runtime};
-use ptc_snapshots::generate::{accumulating_program, bytes, program, shrink};
+use ptc_snapshots::generate::{accumulating_program, bytes, pipeline_program, program, shrink};
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle, Subject};
 use ptc_snapshots::setting;
 use ptc_snapshots::tried::tried;
@@ -39,6 +39,7 @@ impl Judges {
             ("optimised, collecting", mode(true, true)),
             ("plain, collecting", mode(false, true)),
             ("never in place", Subject::new(base().in_place(false))),
+            ("never fused", Subject::new(base().fused(false))),
         ];
         Judges { modes, evaluator: Evaluator::default() }
     }
@@ -153,6 +154,36 @@ fn accumulators_have_one_answer() {
         "{cases} programs, {values} with a value, {kept} that keep some, {opinions} with a second opinion"
     );
     assert!(values * 10 >= cases * 6 && kept * 10 >= cases * 2, "{values}, {kept}");
+}
+
+/// Loops that walk each other's results: they give the same, whether they run one by one or as one loop, also if fuel runs out
+/// anywhere in them.
+#[test]
+fn pipelines_have_one_answer() {
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 2_000));
+    let mut judges = Judges::new();
+    let (mut values, mut opinions) = (0, 0);
+    for seed in start..start + cases {
+        let source = pipeline_program(&bytes(seed));
+        let (problem, has_opinion) = judges.judge(&source);
+        assert!(problem.is_none(), "seed {seed}\n{source}\n{}", problem.unwrap_or_default());
+        opinions += u64::from(has_opinion);
+        let fuel = judges.modes[0].1.fuel();
+        values += u64::from(judges.modes[0].1.eval(&source).is_ok());
+        // Half of the programs are cut off at some point.
+        let limits =
+            Limits { fuel: fuel * (seed % 97) / 97 + seed % 5, timeout_ms: 120_000, ..Limits::default() };
+        let observed = |runtime: Runtime| {
+            let mut subject = Subject::new(runtime.limits(limits));
+            let answer = subject.eval(&source);
+            Observed { answer, prints: subject.prints().to_vec(), fuel: subject.fuel() }
+        };
+        if seed % 2 == 0 {
+            assert_eq!(observed(base()), observed(base().fused(false)), "seed {seed}\n{source}");
+        }
+    }
+    println!("{cases} programs, {values} with a value, {opinions} with a second opinion");
+    assert!(values * 10 >= cases * 3 && opinions * 10 >= cases * 5, "{values}, {opinions}");
 }
 
 /// Replaces `map` by `pmap` in a program.

@@ -1,4 +1,4 @@
-//! Programs in every mode: optimised or not, collecting at every safepoint or not. Their values, prints and
+//! Programs in every mode: optimised or not, collecting at every safepoint or not, fusing loops or not. Their values, prints and
 //! costs are equal.
 #![allow(missing_docs)]
 
@@ -30,15 +30,16 @@ fn check_all(sources: &[&str]) {
 fn check_within(limits: Limits, sources: &[&str]) {
     let core = ptc_preludes::core();
     let base = Runtime::with_core(core).expect("the core library loads").limits(limits);
-    let modes: Vec<Runtime> = [(true, false), (false, false), (true, true), (false, true)]
+    let mut modes: Vec<Runtime> = [(true, false), (false, false), (true, true), (false, true)]
         .map(|(optimize, stress)| base.clone().optimize(optimize).stress(stress))
         .into();
+    modes.push(base.fused(false));
     for source in sources {
         let answers: Vec<String> = modes.iter().map(|runtime| told(runtime, source)).collect();
         let same = answers.iter().all(|answer| *answer == answers[0]);
         assert!(
             same && !answers[0].contains("internal_error"),
-            "{source}\noptimised, plain, and both collecting:\n{}",
+            "{source}\noptimised, plain, both collecting, and never fused:\n{}",
             answers.join("\n")
         );
     }

@@ -524,7 +524,7 @@ impl Vm {
                 }
 
                 // Outside the loop, which their code would slow down by several percent.
-                Op::Throw { .. } | Op::Try { .. } => ok!(Err(Stop::twin())),
+                Op::Throw { .. } | Op::Try { .. } | Op::Attempt { .. } => ok!(Err(Stop::twin())),
 
                 Op::Move { dst, src } => r!(dst) = shared!(src),
                 Op::MoveLast { dst, src } => r!(dst) = r!(src),

@@ -32,6 +32,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod attempt;
 mod budget;
 mod call;
 mod charge;

@@ -1,5 +1,6 @@
 //! Machine: the state of one run, plain data that can be held, moved between threads and written to bytes.
 
+use crate::attempt::Attempts;
 use crate::budget::Budget;
 use crate::call::Output;
 use crate::fault::Fault;
@@ -178,6 +179,7 @@ pub struct Vm {
     pub(crate) room_asked: Option<((u64, u32, usize), usize)>,
     /// Exception of a `throw`, until it is caught.
     pub(crate) thrown: Option<Value>,
+    pub(crate) attempts: Attempts,
     /// In a branch: number of the parent's arena in its heap.
     pub(crate) lender: u32,
     /// Lookup for names used only by code attached during the run.
@@ -234,6 +236,7 @@ impl Vm {
             lender: 0,
             room_asked: None,
             thrown: None,
+            attempts: Attempts::default(),
             definitions: None,
             library,
         };
@@ -255,6 +258,7 @@ impl Vm {
         (vm.entry, vm.depth) = (self.entry, self.depth + 1);
         vm.heap.set_firewall(self.heap.firewall());
         vm.heap.in_place = self.heap.in_place;
+        vm.set_fused(!self.attempts.are_none());
         vm.heap.watch_fields(self.heap.watched.as_ref().map(|watched| Box::new(watched.of_branch())));
         vm.output.set_context(self.output.shared_context(), true);
         for attached in &self.modules {
@@ -459,6 +463,11 @@ impl Vm {
         self.heap.in_place = in_place;
     }
 
+    /// Make no attempts, so that no loops are fused: a test mode that finds those whose fusion shows.
+    pub fn set_fused(&mut self, fused: bool) {
+        self.attempts = if fused { Attempts::default() } else { Attempts::none() };
+    }
+
     /// Data from outside as it is behind the firewall, if that is up.
     fn firewalled(&self, name: Option<&str>, value: &Frozen) -> Frozen {
         if self.heap.firewall() { value.firewalled(name) } else { value.clone() }
@@ -554,6 +563,7 @@ impl Vm {
         self.output.clear();
         self.tool_calls = 0;
         (self.room_asked, self.thrown) = (None, None);
+        self.attempts.restart();
         self.start(module)
     }
 

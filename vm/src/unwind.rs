@@ -8,6 +8,9 @@ use ptc_bytecode::Op;
 impl Vm {
     /// Continues where the innermost `try` catches this fault; if none may, the run ends.
     pub(crate) fn unwind(&mut self, fault: Fault) -> Result<(), Fault> {
+        if self.give_up(&fault) {
+            return Ok(());
+        }
         let thrown = self.thrown.take();
         let catcher = match fault.is_catchable() {
             true => {
@@ -51,7 +54,7 @@ impl Vm {
     }
 
     /// Returns to a waiting frame.
-    fn leave_frames(&mut self, depth: usize) {
+    pub(crate) fn leave_frames(&mut self, depth: usize) {
         let mut wide = self.wide.len();
         for frame in self.frames[depth + 1..].iter().chain([&self.current]) {
             let regs = self.modules[frame.module as usize].module.block(frame.block).regs as usize;

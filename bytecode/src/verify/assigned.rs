@@ -69,8 +69,17 @@ impl Paths {
         for (index, segment) in segments.iter().enumerate() {
             let Some(mut written) = self.on_entry[index] else { continue };
             let Some((last, before)) = ops[segment.range()].split_last() else { continue };
+            let mut throughout = written;
             for op in before {
                 execute(op, &mut written);
+                throughout = throughout.intersection(written);
+            }
+            if let Some(to) = segment.rescue {
+                // An attempt may be given up at any instruction; the last one may have begun.
+                if let Some(run) = last.clobbers() {
+                    throughout.remove_run(run.first, run.count);
+                }
+                self.join(to as usize, throughout);
             }
             // Falling through writes the last instruction's output; jumping away does not: a finished iteration has
             // no element to give.

@@ -7,6 +7,7 @@ use super::tables;
 use crate::artifact::{Artifact, CodeBlock, Const};
 use crate::codes::Code;
 use crate::diag::Diagnostic;
+use crate::flow::attempts;
 use crate::isa::{Op, Operand};
 
 /// Checks one code block.
@@ -30,6 +31,7 @@ pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(),
     if !last.ends_block() {
         return Err(wrong(Code::BadControlFlow, code.ops.len() - 1, "code must not run past its end".into()));
     }
+    let tried = tried(&code.ops);
     check_spans(code).map_err(|what| in_block(Code::BadFunction, artifact, facts, what))?;
     for (pc, op) in code.ops.iter().enumerate() {
         ids(artifact, code, op)
@@ -37,7 +39,9 @@ pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(),
             .or_else(|| own_function(facts, op))
             .or_else(|| special(artifact, code, facts, op))
             .map_or(Ok(()), |what| Err(wrong(Code::BadInstruction, pc, what)))?;
-        jump(pc, op, code).map_or(Ok(()), |what| Err(wrong(Code::BadControlFlow, pc, what)))?;
+        jump(pc, op, code)
+            .or_else(|| attempt(pc, op, &tried))
+            .map_or(Ok(()), |what| Err(wrong(Code::BadControlFlow, pc, what)))?;
     }
     Ok(())
 }
@@ -101,6 +105,30 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
         return Some("has no `enter` behind it".to_string());
     }
     (to > pc && op.is_back_edge()).then(|| format!("jumps forward to instruction {to}"))
+}
+
+/// Returns for each instruction the number of the attempt it is in, 0 for none.
+fn tried(ops: &[Op]) -> Vec<u32> {
+    let mut tried = Vec::new();
+    for (i, range) in attempts(ops).enumerate() {
+        tried.resize(ops.len(), 0);
+        let end = range.end.min(ops.len());
+        tried[range.start.min(end)..end].fill(i as u32 + 1);
+    }
+    tried
+}
+
+/// Finds an attempt that is not a forward jump of its own, and a jump into one: an attempt is entered where it begins.
+fn attempt(pc: usize, op: &Op, tried: &[u32]) -> Option<String> {
+    let number = |pc: usize| tried.get(pc).copied().unwrap_or(0);
+    let to = op.target()? as usize;
+    if matches!(op, Op::Attempt { .. }) {
+        let is_inside = number(pc) != 0 || number(to) != 0;
+        return (to <= pc || is_inside)
+            .then(|| "begins an attempt that goes back, or is part of another".into());
+    }
+    (number(to) != 0 && number(to) != number(pc))
+        .then(|| format!("jumps to instruction {to}, inside an attempt"))
 }
 
 /// Checks the rules of single instructions.

@@ -13,7 +13,7 @@ use ptc_bytecode::{BuiltinId, Inline, Op};
 
 /// The use a loop makes of the function's result.
 #[derive(Clone, Copy, PartialEq)]
-enum Higher {
+pub(super) enum Higher {
     /// Collects every result.
     Map,
     /// Collects results that are not nil.
@@ -27,7 +27,7 @@ enum Higher {
 }
 
 impl Higher {
-    fn of(name: &str, args: usize) -> Option<Higher> {
+    pub(super) fn of(name: &str, args: usize) -> Option<Higher> {
         Some(match (name, args) {
             ("map" | "mapv", 2) => Higher::Map,
             ("keep", 2) => Higher::Keep,
@@ -38,50 +38,64 @@ impl Higher {
         })
     }
 
-    fn params(self) -> usize {
+    pub(super) fn params(self) -> usize {
         if self == Higher::Reduce { 2 } else { 1 }
     }
 }
 
 /// The function to run for each element.
 #[derive(Clone, Copy)]
-struct Body<'a> {
-    lambda: &'a Lambda<'a>,
-    clause: &'a Clause<'a>,
+pub(super) struct Body<'a> {
+    pub(super) lambda: &'a Lambda<'a>,
+    pub(super) clause: &'a Clause<'a>,
+}
+
+/// A loop over a collection.
+#[derive(Clone, Copy)]
+pub(super) struct Stage<'a> {
+    /// Function of the core library that it replaces.
+    pub(super) id: BuiltinId,
+    pub(super) higher: Higher,
+    pub(super) body: Body<'a>,
+    /// True if the accumulator may be what `reduced` gives.
+    pub(super) may_stop: bool,
 }
 
 /// Registers such a loop keeps, without those of its body.
-const REGISTERS: usize = 16;
+pub(super) const REGISTERS: usize = 16;
 
 impl<'a> Lower<'_, 'a> {
     /// Inlines a call of such a function; None if it is to be called like any other.
     pub(super) fn higher(&mut self, id: BuiltinId, args: &'a [Node<'a>], dest: Dest) -> Option<u8> {
-        let higher = Higher::of(id.row()?.name, args.len())?;
-        let (f, coll) = (args.first()?, args.last()?);
-        let body = written(f, higher.params())?;
+        let stage = Stage::of(id, args)?;
+        let coll = args.last()?;
         if !self.is_finite(coll) || !self.regs.has_local_for(REGISTERS) {
             return None;
         }
-        let init = (higher == Higher::Reduce).then(|| &args[1]);
-        Some(self.scope(dest, |this, dest| this.each_inlined(id, higher, body, init, coll, dest)))
+        let init = stage.init(args);
+        if let Some(pipeline) = self.pipeline(stage, coll) {
+            return Some(self.scope(dest, |this, dest| this.fused(&pipeline, init, dest)));
+        }
+        Some(self.scope(dest, |this, dest| {
+            let out = this.out_of(init);
+            let src = this.regs.alloc();
+            this.expr(coll, Dest::Into(src));
+            this.each_inlined(stage, out, src, dest);
+        }))
     }
 
-    fn each_inlined(
-        &mut self,
-        id: BuiltinId,
-        higher: Higher,
-        body: Body<'a>,
-        init: Option<&'a Node<'a>>,
-        coll: &'a Node<'a>,
-        dest: Dest,
-    ) {
-        // The vector under construction, or the accumulator.
+    /// Takes a register for the vector under construction, or for the accumulator, which begins as `init`.
+    pub(super) fn out_of(&mut self, init: Option<&'a Node<'a>>) -> u8 {
         let out = self.regs.alloc();
         if let Some(init) = init {
             self.expr(init, Dest::Into(out));
         }
-        let src = self.regs.alloc();
-        self.expr(coll, Dest::Into(src));
+        out
+    }
+
+    /// Writes the loop over the collection in `src`.
+    pub(super) fn each_inlined(&mut self, stage: Stage<'a>, out: u8, src: u8, dest: Dest) {
+        let Stage { id, higher, body, may_stop } = stage;
         let (refused, done) = (self.code.label(), self.code.label());
         self.code.jump(Op::JumpUnlessSeq { src, fuel: 0, to: 0 }, refused.id());
         let iter = self.regs.alloc();
@@ -91,7 +105,6 @@ impl<'a> Lower<'_, 'a> {
             self.emit(Op::NewBuilder { dst: out });
         }
         let item = self.regs.alloc();
-        let may_stop = !init.is_some_and(|init| never_stops(init, body));
         self.each_item(higher, body, out, iter, item, may_stop);
         match higher {
             Higher::Reduce => self.deliver_loop(dest, out),
@@ -118,7 +131,7 @@ impl<'a> Lower<'_, 'a> {
         self.code.bind(done);
     }
 
-    fn deliver_loop(&mut self, dest: Dest, reg: u8) {
+    pub(super) fn deliver_loop(&mut self, dest: Dest, reg: u8) {
         if dest != Dest::Effect {
             self.deliver(dest, reg);
         }
@@ -146,7 +159,7 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// Writes the step for one element. A value of `reduced` leads to `stop`.
-    fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, stop: Option<LabelId>) {
+    pub(super) fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, stop: Option<LabelId>) {
         match higher {
             Higher::Map => {
                 let src = self.apply(body, Dest::Any);
@@ -194,12 +207,12 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// Computes the result of the function for one element.
-    fn apply(&mut self, body: Body<'a>, dest: Dest) -> u8 {
+    pub(super) fn apply(&mut self, body: Body<'a>, dest: Dest) -> u8 {
         self.body(body.clause.body, dest, body.lambda.span)
     }
 
     /// Jumps to `to` if the truth of the function for one element is `wanted`.
-    fn branch_applied(&mut self, body: Body<'a>, wanted: bool, to: LabelId) {
+    pub(super) fn branch_applied(&mut self, body: Body<'a>, wanted: bool, to: LabelId) {
         let [before @ .., test] = body.clause.body else {
             // An empty body gives nil.
             if !wanted {
@@ -211,6 +224,22 @@ impl<'a> Lower<'_, 'a> {
             self.effect(node);
         }
         if wanted { self.branch_if(test, to) } else { self.branch_unless(test, to) }
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// Returns the loop for such a call, if its function is written there.
+    pub(super) fn of(id: BuiltinId, args: &'a [Node<'a>]) -> Option<Stage<'a>> {
+        let higher = Higher::of(id.row()?.name, args.len())?;
+        let body = written(args.first()?, higher.params())?;
+        let mut stage = Stage { id, higher, body, may_stop: true };
+        stage.may_stop = !stage.init(args).is_some_and(|init| never_stops(init, body));
+        Some(stage)
+    }
+
+    /// Returns the first accumulator, given the arguments.
+    pub(super) fn init(&self, args: &'a [Node<'a>]) -> Option<&'a Node<'a>> {
+        (self.higher == Higher::Reduce).then(|| args.get(1)).flatten()
     }
 }
 

@@ -157,11 +157,36 @@ impl Machine<'_> {
     }
 
     fn block(&mut self, block: u32, r: &mut [V], captures: &[V]) -> Result<V, Stop> {
+        let (mut pc, mut attempt) = (0, None);
+        loop {
+            let result = self.instructions(block, r, captures, &mut pc, &mut attempt);
+            // The instructions of an attempt that stops with a fault do not count.
+            match (&result, attempt.take()) {
+                (Err(Stop::Fault(_)), Some((to, fuel))) if pc <= to => (pc, self.fuel) = (to, fuel),
+                _ => return result,
+            }
+        }
+    }
+
+    fn instructions(
+        &mut self,
+        block: u32,
+        r: &mut [V],
+        captures: &[V],
+        next: &mut usize,
+        attempt: &mut Option<(usize, u64)>,
+    ) -> Result<V, Stop> {
         let code = &self.artifact.blocks[block as usize];
-        let mut pc = 0;
+        let mut pc = *next;
         loop {
             let op = code.ops[pc];
             pc += 1;
+            *next = pc;
+            if let Op::Attempt { fuel, to } = op {
+                *attempt = Some((to as usize, self.fuel));
+                self.fuel += u64::from(fuel);
+                continue;
+            }
             // True if a conditional jump is taken.
             let taken = match op {
                 Op::JumpIf { test, .. } => Some(r[test as usize].truthy()),

@@ -158,6 +158,10 @@ pub(super) struct Machine {
     pub gaps: [Option<Box<str>>; 3],
     pub fuel_limit: u64,
     pub fuel_left: u64,
+    /// Fuel that attempts gave back.
+    pub refunded: u64,
+    /// Attempts that go on: number of the frame, instruction that began it, fuel left then.
+    pub attempts: Vec<(u32, u32, u64)>,
     pub prints: Vec<String>,
     /// Watched fields; those of a branch are its parent's.
     pub watched: Vec<WatchedField>,

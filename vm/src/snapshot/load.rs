@@ -5,6 +5,7 @@ use super::image::{
     CauseImage, Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val,
 };
 use super::{invalid, open};
+use crate::attempt::{Attempt, Attempts};
 use crate::budget::{Budget, STEPS};
 use crate::exec::grow_stack;
 use crate::fault::{Fault, StopKind};
@@ -308,6 +309,7 @@ impl<'a> Loader<'a> {
             vm.wide.push(value(&vm.heap, val)?);
         }
         load_frames(&mut vm, &image.frames, &image.state, value)?;
+        vm.attempts = load_attempts(&vm, &image.attempts, image.refunded)?;
         let mut lent = None;
         let mut endings = Vec::new();
         vm.state = match image.state {
@@ -713,6 +715,25 @@ fn load_frames(
         return Err(invalid("its frames have other locals than their code"));
     }
     Ok(())
+}
+
+/// Loads the attempts that go on. A file may claim that one had more fuel than is left now, so up to the limit is believed:
+/// the run then does no more work than a new one.
+fn load_attempts(vm: &Vm, images: &[(u32, u32, u64)], refunded: u64) -> Result<Attempts, Fault> {
+    let mut begun: Vec<Attempt> = Vec::with_capacity(images.len().min(vm.frames.len() + 1));
+    for (depth, pc, fuel) in images {
+        let depth = *depth as usize;
+        let frame = vm.frames.get(depth).or((depth == vm.frames.len()).then_some(&vm.current));
+        let attempt = frame.and_then(|frame| {
+            vm.attempt_at(depth, *frame, *pc, (*fuel).min(vm.budget.limit()))
+                .filter(|attempt| attempt.holds(frame))
+        });
+        match attempt {
+            Some(attempt) if begun.last().is_none_or(|before| before.depth < depth) => begun.push(attempt),
+            _ => return Err(invalid("an attempt has no frame")),
+        }
+    }
+    Ok(Attempts::of(begun, refunded))
 }
 
 /// Returns the machines a new one branched from, the nearest first; None if that is no tree.

@@ -132,6 +132,11 @@ fn write_machine(
         gaps: vm.gaps.each_ref().map(|gap| gap.as_deref().map(Box::from)),
         fuel_limit: vm.budget.limit(),
         fuel_left: vm.budget.remaining(),
+        refunded: vm.attempts.refunded(),
+        attempts: vm
+            .active_attempts()
+            .map(|attempt| (attempt.depth as u32, attempt.frame.pc, attempt.fuel))
+            .collect(),
         prints: vm.output.prints.clone(),
         watched: watched
             .filter(|_| parent.is_none())

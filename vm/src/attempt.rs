@@ -1,0 +1,139 @@
+//! Attempts: instructions that do the work of others in another order, as a fused pipeline does, and are given up when the
+//! order would show.
+//!
+//! A fault, and the end of the fuel, would come at another place than in the usual order, perhaps instead of another fault.
+//! So the fuel that the attempt spent is given back, and the run continues with the usual instructions, which fault in their
+//! way. Nothing else remains of the attempt: the compiler puts only work without effects into one, and the collector and
+//! changes in place keep what the usual instructions read (`ptc_bytecode::Liveness`).
+//!
+//! Work that was given back was still done. No attempt begins while more was given back than is spent, so a run never does
+//! more than twice the work its fuel pays for. Branches count for themselves.
+
+use crate::fault::{Fault, Stop};
+use crate::machine::{Frame, State, Vm};
+use ptc_bytecode::{Code, Op};
+
+/// An attempt that has begun. It is over when its frame left its instructions, which nothing records.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    /// Number of callers of its frame.
+    pub depth: usize,
+    /// Its frame, at the instruction that began it.
+    pub frame: Frame,
+    /// Index of the instruction to continue with.
+    pub to: u32,
+    /// Fuel left when it began.
+    pub fuel: u64,
+}
+
+/// The attempts of a run.
+#[derive(Default, Debug)]
+pub(crate) struct Attempts {
+    /// Those that may go on, by depth: at most one for each frame.
+    begun: Vec<Attempt>,
+    /// Fuel given back so far.
+    refunded: u64,
+}
+
+impl Attempts {
+    /// Returns the attempts of a run in which none begins: a test mode that shows whether they make a difference.
+    pub(crate) fn none() -> Attempts {
+        Attempts { begun: Vec::new(), refunded: u64::MAX }
+    }
+
+    /// Returns the state that a loaded run continues with.
+    pub(crate) fn of(begun: Vec<Attempt>, refunded: u64) -> Attempts {
+        Attempts { begun, refunded }
+    }
+
+    /// True if no attempt is to begin.
+    pub(crate) fn are_none(&self) -> bool {
+        self.refunded == u64::MAX
+    }
+
+    /// Restores the initial state.
+    pub(crate) fn restart(&mut self) {
+        self.begun.clear();
+        if !self.are_none() {
+            self.refunded = 0;
+        }
+    }
+
+    /// Returns the fuel given back so far.
+    pub(crate) fn refunded(&self) -> u64 {
+        self.refunded
+    }
+}
+
+impl Attempt {
+    /// True if a frame is inside this attempt.
+    pub(crate) fn holds(&self, frame: &Frame) -> bool {
+        let is_same = frame.runs_same(&self.frame) && frame.base == self.frame.base;
+        is_same && self.frame.pc <= frame.pc && frame.pc < self.to
+    }
+}
+
+impl Vm {
+    /// Runs [`Op::Attempt`].
+    pub(crate) fn begin_attempt(&mut self, fuel: u8, to: u32) -> Result<(), Stop> {
+        let depth = self.frames.len();
+        while self.attempts.begun.pop_if(|known| known.depth >= depth).is_some() {}
+        if self.attempts.refunded > self.budget.spent() {
+            self.current.pc = to;
+            return Ok(());
+        }
+        self.attempts.begun.push(Attempt { depth, frame: self.current, to, fuel: self.budget.remaining() });
+        self.budget.pay(u32::from(fuel))?;
+        self.current.pc += 1;
+        Ok(())
+    }
+
+    /// Gives up the innermost attempt that this fault happened in, if the usual instructions are to say what happens.
+    pub(crate) fn give_up(&mut self, fault: &Fault) -> bool {
+        let is_ordinary = !fault.code().is_run_limit() && fault.code() != Code::Cancelled;
+        if !is_ordinary && fault.code() != Code::FuelExceeded {
+            return false;
+        }
+        self.abandon()
+    }
+
+    /// Gives up the innermost attempt that the run is in; false if it is in none.
+    pub(crate) fn abandon(&mut self) -> bool {
+        let Some(attempt) = self.active_attempts().last() else { return false };
+        self.attempts.begun.retain(|known| known.depth < attempt.depth);
+        // Debts of the instruction that stopped are given back with the rest.
+        self.heap.take_due();
+        let spent = attempt.fuel.saturating_sub(self.budget.remaining());
+        self.attempts.refunded = self.attempts.refunded.saturating_add(spent);
+        self.budget.set_remaining(attempt.fuel);
+        self.heap.begin_work(&self.budget);
+        self.thrown = None;
+        if attempt.depth < self.frames.len() {
+            self.leave_frames(attempt.depth);
+        }
+        self.current.pc = attempt.to;
+        self.state = State::Ready;
+        true
+    }
+
+    /// Returns the attempts whose frames are still inside them, the outermost first.
+    pub(crate) fn active_attempts(&self) -> impl Iterator<Item = Attempt> {
+        self.attempts.begun.iter().copied().filter(|attempt| {
+            let frame = match self.frames.get(attempt.depth) {
+                Some(frame) => frame,
+                None if attempt.depth == self.frames.len() => &self.current,
+                None => return false,
+            };
+            attempt.holds(frame)
+        })
+    }
+
+    /// Returns the attempt that the instruction at `pc` of a frame begins, if it is one.
+    pub(crate) fn attempt_at(&self, depth: usize, frame: Frame, pc: u32, fuel: u64) -> Option<Attempt> {
+        let block = self.modules.get(frame.module as usize)?.module.block(frame.block);
+        match block.ops.get(pc as usize)? {
+            Op::Attempt { to, .. } => Some(Attempt { depth, frame: Frame { pc, ..frame }, to: *to, fuel }),
+            _ => None,
+        }
+    }
+}
