@@ -161,7 +161,7 @@ fn accumulators_have_one_answer() {
 #[test]
 fn pipelines_have_one_answer() {
     let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 2_000));
-    let mut judges = Judges::new();
+    let (base, mut judges) = (base(), Judges::new());
     let (mut values, mut opinions) = (0, 0);
     for seed in start..start + cases {
         let source = pipeline_program(&bytes(seed));
@@ -179,7 +179,7 @@ fn pipelines_have_one_answer() {
             Observed { answer, prints: subject.prints().to_vec(), fuel: subject.fuel() }
         };
         if seed % 2 == 0 {
-            assert_eq!(observed(base()), observed(base().fused(false)), "seed {seed}\n{source}");
+            assert_eq!(observed(base.clone()), observed(base.clone().fused(false)), "seed {seed}\n{source}");
         }
     }
     println!("{cases} programs, {values} with a value, {opinions} with a second opinion");
