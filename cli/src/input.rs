@@ -44,7 +44,7 @@ impl Data {
             DataSource::File(file) => {
                 // Text may be longer than the data in it, and not much.
                 let most = limits.granted_bytes.saturating_mul(2).max(MIN_DATA_TEXT);
-                let rule = "as limits.granted_bytes allows for";
+                let rule = "the most that limits.granted_bytes allows";
                 if file == "-" {
                     waiting_for(&format!("{kind}/{}", self.name));
                 }
