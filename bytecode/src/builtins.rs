@@ -231,8 +231,8 @@ macro_rules! for_each_builtin {
             section "Aggregates" {
                 "sum" => native(tally::sum, elements), 1..1, Pure, "Sum of the elements; nil is skipped.", "(sum [1 nil 2]) ;=> 3";
                 "avg" => native(tally::avg, elements), 1..1, Pure, "Mean of the elements as a float; nil is skipped; nil if there are no elements.", "(avg [1 2]) ;=> 1.5";
-                "sum-by" => core, 2..2, Pure, "Sum of the keys; nil is skipped.", "(sum-by :n [{:n 1} {:n 2}]) ;=> 3";
-                "avg-by" => core, 2..2, Pure, "Mean of the keys as a float; nil is skipped.", "(avg-by :n [{:n 1} {:n 2}]) ;=> 1.5";
+                "sum-by" => core, 2..2, Pure, "Sum of what `key`, a key or a function, gives for each element; nil is skipped.", "(sum-by :n [{:n 1} {:n 2}]) ;=> 3";
+                "avg-by" => core, 2..2, Pure, "Mean of what `key`, a key or a function, gives for each element, as a float; nil is skipped.", "(avg-by :n [{:n 1} {:n 2}]) ;=> 1.5";
                 "min-by" => core, 2.., Pure, "The element with the least key; those with a nil key are ignored.", "(min-by :n [{:n 2} {:n 1}]) ;=> {:n 1}";
                 "max-by" => core, 2.., Pure, "The element with the greatest key; those with a nil key are ignored.", "(max-by :n [{:n 2} {:n 1}]) ;=> {:n 2}";
                 "min-key" => core, 2.., Pure, "The argument for which `f` is least; the last one if several are equal.", "(min-key count \"aa\" \"b\") ;=> \"b\"";

@@ -204,7 +204,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (&["char-escape-string", "char-name-string"], "write text so that it can be read back with (pr-str s)"),
     (&["munge", "namespace-munge"], "replace characters with (str/replace s \"-\" \"_\")"),
-    (&["symbol"], "there are no symbols as data: use keywords"),
+    (&["symbol"], "symbols cannot be made, only quoted: use keywords"),
     (&["find-keyword"], "make a keyword with (keyword s)"),
     (&["ident?", "simple-ident?", "qualified-ident?"], "test with (keyword? x) or (symbol? x)"),
     (&["simple-symbol?", "qualified-symbol?"], "test with (symbol? x)"),
