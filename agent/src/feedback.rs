@@ -109,7 +109,7 @@ impl<'s> Feedback<'s> {
         self.attachments.show(Tree::new(value).root(), shown, self.secrets)
     }
 
-    /// F1: reports a reply without a program; the mission is still open.
+    /// Reports a reply without a program; the mission is still open.
     pub fn no_program(self) -> Self {
         self.say(
             "No PTC-Lisp program found in that reply, and the mission is still open. Send the next step as one \
@@ -117,12 +117,12 @@ impl<'s> Feedback<'s> {
         )
     }
 
-    /// F2: reports more than one program block.
+    /// Reports more than one program block.
     pub fn several_blocks(self, count: usize) -> Self {
         self.say(format!("{count} code blocks received, one expected. Merge them into a single block."))
     }
 
-    /// F3: reports that the program failed.
+    /// Reports that the program failed.
     pub fn program_error(self, failure: &Failure) -> Self {
         let first = failure.diagnostic();
         let place = first.place(failure.source());
@@ -143,12 +143,12 @@ impl<'s> Feedback<'s> {
         self.observe(source, &heading, &text.join("\n"))
     }
 
-    /// F3 for failures outside the program's code: reports reason and message.
+    /// Reports a failure outside the program's code: reason and message.
     pub fn failed(self, reason: &str, message: &str) -> Self {
         self.observe(Source::Error, &format!("The program failed ({reason}):"), message)
     }
 
-    /// F4: reports that the returned value does not fit.
+    /// Reports that the returned value does not fit.
     pub fn bad_return(mut self, expected: &Type, received: &Datum, errors: &[ValidationError]) -> Self {
         let received = cut(&self.preview(received, 200), 200);
         let errors = list_errors("Errors:", errors);
@@ -159,7 +159,7 @@ impl<'s> Feedback<'s> {
             .say("Return a corrected value with `(return value)`.")
     }
 
-    /// F5: reports that the program ran, and that the mission continues.
+    /// Reports that the program ran, and that the mission continues.
     pub fn progress(self, progress: &Progress<'_>) -> Self {
         let mut this = self;
         if let Some(result) = progress.result {
@@ -217,12 +217,12 @@ impl<'s> Feedback<'s> {
         this
     }
 
-    /// F6: reports a fenced program where the transport is a tool call.
+    /// Reports a fenced program where the transport is a tool call.
     pub fn use_lisp_eval(self) -> Self {
         self.say("Send the program through the lisp_eval tool, not as a fenced block.")
     }
 
-    /// F7: reports that definitions grew too large and were undone.
+    /// Reports that definitions grew too large and were undone.
     pub fn rolled_back(self, bytes: usize, limit: usize) -> Self {
         self.say(format!(
             "Definitions would use {bytes} of {limit} bytes; this turn's changes were undone. Keep smaller \
@@ -238,7 +238,7 @@ impl<'s> Feedback<'s> {
         ))
     }
 
-    /// Warns about a program: likely mistakes in its text, and F8.
+    /// Warns about a program: likely mistakes in its text, and coerced arguments.
     ///
     /// ```
     /// use ptc_agent::feedback::{Feedback, ProgramWarnings};
@@ -257,7 +257,7 @@ impl<'s> Feedback<'s> {
         this.coerced(&warnings.calls)
     }
 
-    /// F8: reports coerced arguments.
+    /// Reports coerced arguments.
     pub fn coerced(self, warnings: &[String]) -> Self {
         if warnings.is_empty() {
             return self;
@@ -271,7 +271,7 @@ impl<'s> Feedback<'s> {
         self.say(text)
     }
 
-    /// F9: reports a final answer in text that does not fit.
+    /// Reports a final answer in text that does not fit.
     pub fn bad_final(self, error: &str, shape: &str, reply: &str) -> Self {
         let excerpt = cut(reply, 500);
         self.say("That answer does not fit the expected output.")

@@ -57,12 +57,13 @@ pub fn build(tool: &str, args: &Datum, result: &Frozen, kind: &NativePreview) ->
                 made.and_then(|full| catch_unwind(AssertUnwindSafe(|| custom(&full))).map_err(|_| "raised"));
             let category = match made {
                 Ok(Ok(Value::Object(map))) => return finished(tool, args, map, None, true),
-                Ok(Ok(_)) => "gave no map (non_map)",
-                Ok(Err(_)) => "gave what has no JSON form (non_encodable)",
+                Ok(Ok(_)) => "returned something other than a map (non_map)",
+                Ok(Err(_)) => "returned a value that JSON cannot represent (non_encodable)",
                 Err(_) => "failed (raised)",
             };
-            let warning =
-                format!("the preview of the tool `{tool}` is its outline: the function for it {category}");
+            let warning = format!(
+                "the preview function of the tool `{tool}` {category}, so the model sees only an outline"
+            );
             return finished(tool, args, metadata(result), Some(warning), true);
         }
     };

@@ -231,8 +231,8 @@ macro_rules! for_each_builtin {
             section "Aggregates" {
                 "sum" => native(tally::sum, elements), 1..1, Pure, "Sum of the elements; nil is skipped.", "(sum [1 nil 2]) ;=> 3";
                 "avg" => native(tally::avg, elements), 1..1, Pure, "Mean of the elements as a float; nil is skipped; nil if there are no elements.", "(avg [1 2]) ;=> 1.5";
-                "sum-by" => core, 2..2, Pure, "Sum of the keys; nil is skipped.", "(sum-by :n [{:n 1} {:n 2}]) ;=> 3";
-                "avg-by" => core, 2..2, Pure, "Mean of the keys as a float; nil is skipped.", "(avg-by :n [{:n 1} {:n 2}]) ;=> 1.5";
+                "sum-by" => core, 2..2, Pure, "Sum of what `key`, a key or a function, gives for each element; nil is skipped.", "(sum-by :n [{:n 1} {:n 2}]) ;=> 3";
+                "avg-by" => core, 2..2, Pure, "Mean of what `key`, a key or a function, gives for each element, as a float; nil is skipped.", "(avg-by :n [{:n 1} {:n 2}]) ;=> 1.5";
                 "min-by" => core, 2.., Pure, "The element with the least key; those with a nil key are ignored.", "(min-by :n [{:n 2} {:n 1}]) ;=> {:n 1}";
                 "max-by" => core, 2.., Pure, "The element with the greatest key; those with a nil key are ignored.", "(max-by :n [{:n 2} {:n 1}]) ;=> {:n 2}";
                 "min-key" => core, 2.., Pure, "The argument for which `f` is least; the last one if several are equal.", "(min-key count \"aa\" \"b\") ;=> \"b\"";
@@ -437,7 +437,7 @@ macro_rules! for_each_builtin {
                 ".plusDays" => native(date::plus_days, constant), 2..2, Pure, "A date that many days later.", "(str (.plusDays (parse \"2024-02-29\") 1)) ;=> \"2024-03-01\"";
                 ".plusWeeks" => native(date::plus_weeks, constant), 2..2, Pure, "A date that many weeks later.", "(str (.plusWeeks (parse \"2024-02-29\") 1)) ;=> \"2024-03-07\"";
                 ".plusMonths" => native(date::plus_months, constant), 2..2, Pure, "A date that many months later; in a shorter month its last day.", "(str (.plusMonths (parse \"2024-02-29\") 1)) ;=> \"2024-03-29\"";
-                ".plusYears" => native(date::plus_years, constant), 2..2, Pure, "A date that many years later; on 29 February perhaps a day less.", "(str (.plusYears (parse \"2024-02-29\") 1)) ;=> \"2025-02-28\"";
+                ".plusYears" => native(date::plus_years, constant), 2..2, Pure, "A date that many years later; 29 February may become 28 February.", "(str (.plusYears (parse \"2024-02-29\") 1)) ;=> \"2025-02-28\"";
                 ".minusDays" => native(date::minus_days, constant), 2..2, Pure, "A date that many days earlier.", "(str (.minusDays (parse \"2024-03-31\") 1)) ;=> \"2024-03-30\"";
                 ".minusWeeks" => native(date::minus_weeks, constant), 2..2, Pure, "A date that many weeks earlier.", "(str (.minusWeeks (parse \"2024-03-31\") 1)) ;=> \"2024-03-24\"";
                 ".minusMonths" => native(date::minus_months, constant), 2..2, Pure, "A date that many months earlier.", "(str (.minusMonths (parse \"2024-03-31\") 1)) ;=> \"2024-02-29\"";
@@ -483,7 +483,7 @@ macro_rules! for_each_builtin {
                 ".plus" => native(date_unit::plus, constant), 2..3, Pure, "A date or a datetime that many units later, or a datetime a duration later.", "(str (.plus (parse \"2024-05-31\") 1 ChronoUnit/MONTHS)) ;=> \"2024-06-30\"";
                 ".minus" => native(date_unit::minus, constant), 2..3, Pure, "A date or a datetime that many units earlier, or a datetime a duration earlier.", "(str (.minus (parse \"2024-05-01T08:00:00Z\") (Duration/ofHours 9))) ;=> \"2024-04-30T23:00:00Z\"";
                 ".truncatedTo" => native(date_unit::truncated_to, constant), 2..2, Pure, "A datetime cut off to a unit.", "(str (.truncatedTo (parse \"2024-05-01T08:45:10Z\") ChronoUnit/HOURS)) ;=> \"2024-05-01T08:00:00Z\"";
-                ".withYear" => native(date_unit::with_year, constant), 2..2, Pure, "A date in another year; on 29 February perhaps a day less.", "(str (.withYear (parse \"2024-02-29\") 2025)) ;=> \"2025-02-28\"";
+                ".withYear" => native(date_unit::with_year, constant), 2..2, Pure, "A date in another year; 29 February may become 28 February.", "(str (.withYear (parse \"2024-02-29\") 2025)) ;=> \"2025-02-28\"";
                 ".withMonth" => native(date_unit::with_month, constant), 2..2, Pure, "A date in another month; in a shorter one its last day.", "(str (.withMonth (parse \"2024-05-31\") 6)) ;=> \"2024-06-30\"";
                 ".format" => native(date_text::format, bytes), 2..2, Pure, "A date or a datetime as text, by a pattern.", "(.format (parse \"2024-05-01\") \"d MMM yyyy\") ;=> \"1 May 2024\"";
                 "DateTimeFormatter/ofPattern" => native(date_text::of_pattern, bytes), 1..1, Pure, "A pattern for `.format` and `parse`, checked.", "(str (LocalDate/parse \"31/05/2024\" (DateTimeFormatter/ofPattern \"dd/MM/yyyy\"))) ;=> \"2024-05-31\"";

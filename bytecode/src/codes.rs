@@ -48,7 +48,7 @@ codes! {
     207 DuplicateKey "duplicate_key" "A map or set literal repeats a key.";
     208 UnboundVar "unbound_var" "A name is not defined.";
     209 UnknownTool "unknown_tool" "The program names a tool that was not granted.";
-    210 PrivateToolUnauthorized "private_tool_unauthorized" "Only a prelude that declares it may call this tool.";
+    210 PrivateToolUnauthorized "private_tool_unauthorized" "The tool is private: only preludes may call it, not programs.";
     211 UnknownField "unknown_field" "The program reads a field that none of the records has, but a similar field exists.";
     212 RefusedArguments "refused_arguments" "A tool is called with arguments that it refuses.";
     // Evaluation
@@ -82,8 +82,8 @@ codes! {
     408 ParallelCapacityExceeded "parallel_capacity_exceeded" "`pmap` was nested deeper than `limits.parallel_depth`.";
     // Boundary and host
     501 ValidationError "validation_error" "Arguments or a result do not match the signature.";
-    502 InvalidTool "invalid_tool" "A tool was registered wrongly.";
-    503 InvalidConfig "invalid_config" "A limit or option has an impossible value.";
+    502 InvalidTool "invalid_tool" "A tool was registered wrongly, or a result was given for a call that does not wait for one.";
+    503 InvalidConfig "invalid_config" "A limit or option has an impossible value, or a file cannot be read.";
     504 InvalidData "invalid_data" "Granted data is not valid JSON or cannot be represented.";
     // Artifacts and snapshots
     601 ArtifactInvalid "artifact_invalid" "The artifact cannot be used this way.";

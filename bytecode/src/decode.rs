@@ -81,7 +81,7 @@ pub fn read_manifest(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
 /// Reads the manifest and the section that belongs to it.
 fn manifest_of(container: &Container<'_>) -> Result<Manifest, Diagnostic> {
     let Some(body) = container.section(kind::MANIFEST) else {
-        let message = "the file holds code but no manifest: it is no prelude";
+        let message = "the file has code but no manifest: it is not a prelude";
         return Err(Diagnostic::without_span(Code::UnsupportedFormat, message)
             .hint("build preludes with ptc build source.clj -o dist/"));
     };

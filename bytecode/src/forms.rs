@@ -88,7 +88,7 @@ forms! {
     "try" Try fixed "(try body… (catch Class e handler…) … (finally cleanup…))" "The value of the body; if it stops with an exception of a class, the value of that handler. `Exception` and `:default` catch all that can be caught: not limits, `fail` and `return`." "(try (/ 1 0) (catch ArithmeticException e (:kind (ex-data e)))) ;=> :arithmetic_error";
     "throw" Throw fixed "(throw exception)" "Stops with an exception, for `try` to catch." "(try (throw (ex-info \"no rows\" {:table \"orders\"})) (catch ExceptionInfo e (ex-data e))) ;=> {:table \"orders\"}";
     "task" Task fixed "(task id form)" "Evaluates the form once per journal: a later turn gets the stored value." "(task \"load\" (+ 1 2)) ;=> 3";
-    "step-done" StepDone fixed "(step-done id summary)" "Records a line of progress for the next turn, gives it." "(step-done \"load\" \"44 rows\") ;=> \"44 rows\"";
+    "step-done" StepDone fixed "(step-done id summary)" "Records a line of progress for the next turn, and gives the summary." "(step-done \"load\" \"44 rows\") ;=> \"44 rows\"";
     "task-reset" TaskReset fixed "(task-reset id)" "Forgets the stored value of a task." "(task-reset \"load\") ;=> nil";
     "call" ToolCall "(call \"name\" {:key value})" "An older spelling of `(tool/name {:key value})`." "(call \"return\" 5) ;=> 5";
     "memory/put" MemoryPut "(memory/put :name value)" "An older spelling of `def`; gives the value." "(memory/put :x 5) ;=> 5";

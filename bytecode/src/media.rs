@@ -116,7 +116,7 @@ impl<'d> Media<'d> {
         if !is_known {
             return Some(format!("models read {wanted}").into());
         }
-        (!is_base64(self.data)).then(|| "its data is no base64".into())
+        (!is_base64(self.data)).then(|| "its data is not base64".into())
     }
 
     /// Returns the placeholder of an item that models cannot be shown.
@@ -200,9 +200,9 @@ mod tests {
         for (media_type, data, told) in [
             ("image/png", "iVBORw==", None),
             ("image/bmp", "Qk0=", Some("models read png, jpeg, gif and webp")),
-            ("image/png", "not base64!!", Some("its data is no base64")),
-            ("image/png", "iVBORw", Some("its data is no base64")),
-            ("image/png", "", Some("its data is no base64")),
+            ("image/png", "not base64!!", Some("its data is not base64")),
+            ("image/png", "iVBORw", Some("its data is not base64")),
+            ("image/png", "", Some("its data is not base64")),
             ("image/png", &large, Some("it is larger than 3.9 MB")),
         ] {
             assert_eq!(image(media_type, data).problem().as_deref(), told, "{media_type}");

@@ -421,7 +421,7 @@ pub struct BuildArgs {
     pub bundle: Option<String>,
 
     /// Builds in memory and compares with the existing files; writes nothing. When a folder is built, a
-    /// file that none of its sources makes is a difference, too.
+    /// file without a source in that folder is a difference, too.
     #[arg(long, conflicts_with = "sign")]
     pub check: bool,
 
@@ -657,7 +657,7 @@ pub enum StoreCommand {
         #[arg(long, value_name = "CHECKSUM")]
         parent: Option<String>,
     },
-    /// Makes a version the current one, and protects it from being dropped.
+    /// Makes a version the current one, and protects it from being removed.
     SetDefault {
         #[command(flatten)]
         at: StoreAt,

@@ -44,7 +44,7 @@ impl Data {
             DataSource::File(file) => {
                 // Text may be longer than the data in it, and not much.
                 let most = limits.granted_bytes.saturating_mul(2).max(MIN_DATA_TEXT);
-                let rule = "as limits.granted_bytes allows for";
+                let rule = "the most that limits.granted_bytes allows";
                 if file == "-" {
                     waiting_for(&format!("{kind}/{}", self.name));
                 }
@@ -68,12 +68,13 @@ impl Data {
             DataSource::Text(text) if Path::new(text).is_file() => {
                 Some(format!("did you mean `{}=@{text}`, the content of the file?", self.name))
             }
-            DataSource::File(file) if is_csv(file) => {
-                Some("only JSON can be granted: `jq -Rs . FILE` makes one string of a text".to_string())
-            }
-            DataSource::File(_) if is_json_lines(bytes) => {
-                Some("this looks like JSON lines, one record in each: `ptc batch` reads them".to_string())
-            }
+            DataSource::File(file) if is_csv(file) => Some(
+                "only JSON can be granted: `jq -Rs . FILE` turns a text into one JSON string".to_string(),
+            ),
+            DataSource::File(_) if is_json_lines(bytes) => Some(
+                "this looks like JSON lines, with one record per line: run the program with `ptc batch`"
+                    .to_string(),
+            ),
             _ => None,
         }
     }

@@ -134,7 +134,7 @@ pub fn hint(reason: &str) -> Option<&'static str> {
             "raise turn_budget in the agent, which also counts the turns of child agents"
         }
         "mission_timeout" => "--mission-timeout 5m gives it more time",
-        "validation_error" => "the model did not keep the signature; see its turns with --verbose",
+        "validation_error" => "the model's result did not fit the signature; see its turns with --verbose",
         "consecutive_failures" => "see what failed with --verbose",
         "cost_budget_exceeded" => "raise max_cost_usd in the agent",
         "memory_exceeded" => "raise memory_limit in the agent, or set memory_strategy = \"rollback\"",

@@ -188,8 +188,10 @@ impl Errors {
             }
             if diagnostic.code == Code::UnknownTool {
                 let named = diagnostic.span.and_then(|span| span.text(source).strip_prefix("tool/"));
-                let stub =
-                    format!("`--stub {}=JSON` grants one that always answers this", named.unwrap_or("NAME"));
+                let stub = format!(
+                    "`--stub {}=JSON` grants a tool that always returns this value",
+                    named.unwrap_or("NAME")
+                );
                 let known = diagnostic.hint.take().map_or(String::new(), |hint| format!("{hint}; "));
                 diagnostic.hint = Some(known + &stub);
             }

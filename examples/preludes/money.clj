@@ -3,7 +3,7 @@
 (def rates "Percent of tax by country." {:de 19 :fr 20 :uk 20})
 
 (defn with-tax
-  "An amount with the tax of a country; nil for a country nobody knows."
+  "An amount with the tax of a country; nil for an unknown country."
   [cents country]
   (when-let [rate (get rates (keyword country))]
     (+ cents (quot (* cents rate) 100))))

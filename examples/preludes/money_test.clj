@@ -6,7 +6,7 @@
 
 (deftest adds-the-tax-of-a-country
   (is (= 1190 (money/with-tax 1000 "de")))
-  (testing "a country nobody knows"
+  (testing "an unknown country"
     (is (nil? (money/with-tax 1000 "nl")))))
 
 (deftest adds-rows-up

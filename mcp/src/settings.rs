@@ -152,7 +152,7 @@ settings! {
     "max-program-bytes" max_program_bytes: u64 = count "65536";
     /// Maximum size of `context` in bytes of JSON.
     "max-context-bytes" max_context_bytes: u64 = count "4194304";
-    /// Maximum programs that compute at once; default: the number of cores, at most 8. There are as many extra slots for clients that have no program among them. Programs that wait for servers do not count.
+    /// Maximum programs that compute at once; default: the number of cores, at most 8. As many extra slots are kept for clients that have no program running. Programs that wait for servers do not count.
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
     /// Maximum programs in the queue for a slot, each for at most its own timeout; owners take turns. Further calls get `busy`.
     "max-queued-calls" max_queued_calls: u64 = number "1000";

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::Future;
 
-/// The library, tools, data and limits that programs run with. Each method that changes something returns an engine
-/// for the programs from then on; a clone is cheap and independent.
+/// The library, tools, data and limits that programs run with. A method that changes something returns the changed
+/// engine; clones are cheap and independent.
 #[derive(Clone)]
 pub struct Engine {
     runtime: Runtime,

@@ -15,7 +15,7 @@
 //! An [`Engine`] has the library, tools, data and limits of programs. It compiles a [`Program`], which is called with
 //! Rust values and returns Rust values; a [`Session`] runs programs that see each other's definitions. Every error is a
 //! [`Failure`], with a stable reason, the place in the source and a hint. This crate is the simple interface of
-//! [`runtime`], which has the rest (attaching, signing and storing preludes, //! drivers that decide about every call).
+//! [`runtime`], which has the rest (attaching, signing and storing preludes, drivers that decide about every call).
 //! PTC-Lisp is not Clojure: programs have no input or output of their own, and their work, memory, output and time are
 //! bounded.
 //!

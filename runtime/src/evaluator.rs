@@ -428,7 +428,7 @@ impl Evaluator {
                 return Ok(());
             }
             let message = "the record is not an object, so it has no members to give as `data/…`";
-            let hint = format!("leave the fields flag out and read `data/{}`", self.name);
+            let hint = format!("read it as `data/{}`, and do not ask for its fields (`--fields`)", self.name);
             return Err(Fault::new(Code::InvalidData, message).hint(hint));
         };
         let (mut cursor, mut at) = (0, 0);

@@ -393,9 +393,9 @@ impl Tools {
         }
     }
 
-    /// Reserves a tool for preludes: programs cannot name or see it, and it is called only while an export runs that
-    /// declares it. `check` sees the arguments first. Every prelude that the host attaches may call it, unless
-    /// [`Tools::private_to`] names some; those out of a store never may, since a model may have written them.
+    /// Reserves a tool for preludes: programs cannot name or see it, and it can be called only while an export that
+    /// requires it is running. `check` sees the arguments first. Every prelude that the host attaches may call it,
+    /// unless [`Tools::private_to`] names some; those out of a store never may, since a model may have written them.
     ///
     /// ```
     /// use ptc_runtime::{ToolError, Tools};
@@ -587,7 +587,7 @@ impl Tools {
         let is_for = |prelude: &Prelude| namespace.is_some_and(|namespace| kept.is_for(prelude, namespace));
         // The tools of a run may differ from those its prelude was attached with.
         if !call.is_declared || !call.prelude.as_ref().is_some_and(is_for) {
-            let message = format!("`tool/{name}` may only be called by a prelude that declares it");
+            let message = format!("`tool/{name}` may only be called by a prelude that the host allows");
             return Err(Fault::new(Code::PrivateToolUnauthorized, message));
         }
         (kept.check)(&self.args(call)).map_err(|error| {

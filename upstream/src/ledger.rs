@@ -230,8 +230,8 @@ impl Ledger {
             "baseline": {
                 "conservative": {
                     "name": "successful_upstream_results_only", "bytes": fetched, "ratio": ratio,
-                    "note": "How much of what servers answered is in the answer of the program. It does not say how many \
-                             tokens were saved, nor how long the whole response is.",
+                    "note": "Size of the program's value, compared with the size of the servers' replies. Saved tokens and \
+                             the length of the whole response are not counted.",
                 },
                 "optimistic": {
                     "name": "no_ptc_direct_llm_workflow", "available": false,

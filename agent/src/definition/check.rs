@@ -339,7 +339,7 @@ fn combinations(options: &AgentOptions) -> Vec<BuildError> {
     if has_programs && options.expose_preludes == Some(Expose::Native) {
         problems.push(BuildError::option(
             "expose_preludes",
-            "cannot be `native` for an agent with programs, since those always reach what libraries export; use `both`",
+            "cannot be `native` for an agent with programs, since programs can always call the exports of preludes; use `both`",
         ));
     }
     if is_text && options.compaction.is_some() {

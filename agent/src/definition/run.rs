@@ -70,8 +70,8 @@ pub struct RunOptions {
     /// Receiver of the run's events.
     pub tracer: Tracer,
     /// Servers of the run. Programs call them with the tool `call` and look tools up; a model that calls tools itself
-    /// is offered the tools of servers by name. The agent's prelude is checked against them. A program that wrote to one, or may
-    /// have, and did not end the mission, ends it unless there is a `continuation_guard`.
+    /// is offered the tools of servers by name. The agent's prelude is checked against them. If a program wrote to a
+    /// server, or may have, without ending the mission, the mission then ends, unless there is a `continuation_guard`.
     pub servers: Option<Arc<dyn Servers>>,
     /// Signal that ends the run.
     pub cancel: Cancel,

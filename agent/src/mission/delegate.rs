@@ -205,7 +205,7 @@ impl Delegate {
                 if !self.run.llm_registry.contains_key(&name) && !self.run.models.is_for_programs(&name) =>
             {
                 let message = format!("there is no model `{name}` that programs may ask");
-                Err(ToolError::new(format!("{message}; leave `llm` out to ask the agent's own")))
+                Err(ToolError::new(format!("{message}; leave `llm` out to ask the agent's own model")))
             }
             llm => Ok(llm),
         }

@@ -52,7 +52,7 @@ pub struct PromptInput<'p> {
 }
 
 impl<'p> PromptInput<'p> {
-    /// Returns input of an agent and its data, and nothing else.
+    /// Returns input with an agent and its data; everything else is unset.
     pub fn new(agent: &'p Agent, context: View<'p>) -> PromptInput<'p> {
         PromptInput {
             agent,

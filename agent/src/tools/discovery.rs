@@ -77,7 +77,7 @@ impl ToolDiscovery {
     }
 
     /// Finds the tools for a mission and runs it with those. [`RunOptions::changing`] sets other options of the agent
-    /// that does it. The step of the finding agent is the first of the result's `child_steps`; if it fails, the mission
+    /// that runs it. The step of the finding agent is the first of the result's `child_steps`; if it fails, the mission
     /// gets the tools that [`pick`] chooses, and a warning.
     pub fn run(&self, prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
         let found = match self.finder() {

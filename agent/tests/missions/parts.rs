@@ -101,7 +101,7 @@ fn what_no_model_can_be_shown_says_why() {
     done(&agent("Look").build().unwrap(), &with(&model).context(&context).unwrap());
     let first = last(&model, 1);
     for words in [
-        "<image image/png, 12 bytes, not shown: its data is no base64>",
+        "<image image/png, 12 bytes, not shown: its data is not base64>",
         "<image video/mp4, 3 bytes, not shown: models read png, jpeg, gif and webp>",
         "<image image/png, 5.0 MB, not shown: it is larger than 3.9 MB>",
         "<image image/png, 3 bytes, not shown: a message has at most 8>",

@@ -170,7 +170,7 @@ fn imports(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
         return Ok(());
     }
     Err(super::report::stale(format!(
-        "it needs builtins that this version of ptc does not have, or has otherwise: {}",
+        "it needs builtins that this version of ptc does not have, or that take other arguments: {}",
         missing.join(", ")
     )))
 }
@@ -216,7 +216,7 @@ fn exports(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
         if let Target::Function(id) | Target::Made(id) = export.target {
             let listed = functions.next();
             if listed.is_none_or(|listed| *listed.name != *name || listed.function != id) {
-                return wrong("is listed otherwise in its code".into());
+                return wrong("is listed differently in its code".into());
             }
         }
     }
@@ -262,7 +262,7 @@ fn wrong_target(export: &ExportRecord, artifact: &Artifact) -> Option<String> {
         }
         Target::Data(id) => {
             let is_data = artifact.consts.get(id as usize).is_some_and(|c| !matches!(c, Const::Keys(_)));
-            (!is_data || !export.params.is_empty()).then(|| format!("is constant {id}, which is no value"))
+            (!is_data || !export.params.is_empty()).then(|| format!("is constant {id}, which is not a value"))
         }
     }
 }
@@ -290,7 +290,7 @@ fn authority(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic>
             return wrong("says it is pure, but its code calls tools".into());
         }
         if export.dynamic != found.dynamic {
-            return wrong("does not say the truth on whether its calls are known beforehand".into());
+            return wrong("says wrongly whether its calls are known before the run".into());
         }
         if !same(&export.data_keys, &found.data) {
             return wrong("reads other data than it says".into());
@@ -359,11 +359,12 @@ fn results(manifest: &Manifest, returns: &[(String, Returns)]) -> Result<(), Dia
     let functions: HashSet<String> = functions.map(ExportRecord::reference).collect();
     for (name, returns) in returns {
         if !functions.contains(name) {
-            let message = format!("it says what {} gives back, which is no function of it", quoted(name));
+            let message =
+                format!("it describes what {} returns, which is not one of its functions", quoted(name));
             return Err(invalid(Code::BadExport, message));
         }
         if !returns.is_sound() {
-            let message = format!("what it says {} gives back makes no sense", quoted(name));
+            let message = format!("its description of what {} returns is invalid", quoted(name));
             return Err(invalid(Code::BadExport, message));
         }
     }

@@ -47,6 +47,8 @@ pub(super) fn uses(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagn
     };
     match artifact.blocks.iter().flat_map(|block| &block.ops).all(only_reads) {
         true => Ok(()),
-        false => wrong("its code does something else with what it uses than read and call it".into()),
+        false => {
+            wrong("its code may only read and call the exports that it uses, but does something else".into())
+        }
     }
 }

@@ -118,7 +118,7 @@ impl What {
         match self {
             What::Written => "written",
             What::UpToDate => "up to date",
-            What::Same => "the same",
+            What::Same => "unchanged",
             What::Different => "different",
             What::Missing => "missing",
         }

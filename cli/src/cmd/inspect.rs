@@ -62,7 +62,7 @@ fn show(args: &InspectArgs, file: &Path, bytes: &[u8]) -> Result<String, Problem
     if let (Some(prelude), true) = (&prelude, args.inventory) {
         return Ok(prelude
             .inventory(Default::default())
-            .unwrap_or_else(|| ";; nothing for prompts\n".into()));
+            .unwrap_or_else(|| ";; this prelude adds nothing to prompts\n".into()));
     }
     Ok(match args.json {
         true => format!("{}\n", to_json(file, &container, &manifest, prelude.as_ref())),

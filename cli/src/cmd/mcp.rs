@@ -169,7 +169,8 @@ async fn on_stdio(server: &Server) {
         let _ = writeln!(
             io::stderr(),
             "serving MCP on standard input and output; end with {END_KEYS}\n\
-             clients start it themselves: `ptc mcp install --client claude` says how; --http serves many of them"
+             clients usually start it themselves: see `ptc mcp install --client claude`\n\
+             with --http, one server serves many clients"
         );
     }
     let owner =

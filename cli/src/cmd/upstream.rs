@@ -100,7 +100,7 @@ fn doc(tool: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
         Ok(Value::Null) => match asked.context.catalog_faults().get_mut(0) {
             Some(fault) => Err(failed(&fault["reason"].take(), &fault["error"].take())),
             None => Err(
-                json!({"ok": false, "reason": "not_found", "message": format!("nothing is called {tool}")}),
+                json!({"ok": false, "reason": "not_found", "message": format!("there is no tool {tool}")}),
             ),
         },
         answer => answer.map(|text| json!({"ok": true, "value": text})),

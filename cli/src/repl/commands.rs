@@ -55,7 +55,7 @@ pub const COMMANDS: &[Command] = &[
     command(&[":apropos", ":find"], "WORD…", "searches names and descriptions", lookup::apropos),
     command(&[":source"], "NAME", "shows a definition of this session or of a prelude", lookup::source),
     command(&[":defs"], "", "lists what this session has defined", lookup::defs),
-    command(&[":full"], "", "shows the last value, *1, whole", full),
+    command(&[":full"], "", "shows all of the last value, *1", full),
     command(&[":json"], "[EXPR]", "shows a value as JSON; *1 without one", json).code(),
     command(&[":time"], "[EXPR]", "shows time and fuel of one program, or of all from now on", time).code(),
     command(&[":disasm"], "EXPR|NAME", "lists the instructions of a program or function", disasm).code(),

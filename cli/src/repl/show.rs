@@ -38,7 +38,7 @@ pub fn value(outcome: &Outcome, source: &str, look: Look) -> Result<String, Erro
     let mut answer = format!("{}{shown}\n", paint::aside(ARROW, look.colour));
     if !is_whole || lines.len() > MAX_LINES {
         let shown = lines.len().min(MAX_LINES);
-        let note = format!("… cut after {shown} lines; :full shows the whole");
+        let note = format!("… cut after {shown} lines; :full shows all of it");
         answer.push_str(&format!("{}\n", paint::aside(&note, look.colour)));
     }
     Ok(answer)

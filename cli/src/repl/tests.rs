@@ -60,12 +60,12 @@ fn a_terminal_shows_an_arrow_and_cuts_what_is_long() {
     says(&mut repl, "(println \"p\") {:a 1}", "p\n=> {:a 1}\n");
     let answer = repl.feed("(range 100000)");
     assert!(answer.out.starts_with("=> [0 1 2"), "{}", answer.out);
-    assert!(answer.out.ends_with("… cut after 24 lines; :full shows the whole\n"), "{}", answer.out);
+    assert!(answer.out.ends_with("… cut after 24 lines; :full shows all of it\n"), "{}", answer.out);
     assert!(answer.out.lines().all(|line| line.chars().count() <= 60), "{}", answer.out);
     let answer = repl.feed(":full");
     assert!(answer.out.ends_with("99999]\n"), "all of it");
     let answer = repl.feed("(map (fn [n] {:number n}) (range 60))");
-    assert!(answer.out.ends_with("… cut after 24 lines; :full shows the whole\n"), "{}", answer.out);
+    assert!(answer.out.ends_with("… cut after 24 lines; :full shows all of it\n"), "{}", answer.out);
     let answer = fails(&mut repl, "(+ 1\n nil)", "--> input:1:1");
     assert!(answer.err.contains("(+ 1"), "{answer:?}");
 }

@@ -28,7 +28,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["progn", "begin"], "put forms in sequence with (do a b)"),
     (&["foreach", "forEach", "each", "mapc"], "loop with (doseq [x xs] …), collect with (map f xs)"),
     (&["exit", "quit", "System/exit"], "end with (return value), or with (fail \"reason\")"),
-    (&["null", "None", "undefined", "NULL", "Nil", "nul"], "nothing is written nil"),
+    (&["null", "None", "undefined", "NULL", "Nil", "nul"], "write nil"),
     (&["True", "TRUE"], "write true"),
     (&["False", "FALSE"], "write false"),
     // Exceptions
@@ -64,7 +64,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
             "with-bindings*", "with-local-vars", "thread-bound?", "get-thread-bindings", "push-thread-bindings",
             "pop-thread-bindings",
         ],
-        "definitions cannot be changed for a while: bind a name with (let [x …] …) or (def x …), or keep what changes in (atom 0)",
+        "definitions cannot be changed temporarily: bind a name with (let [x …] …) or (def x …), or keep what changes in (atom 0)",
     ),
     // Parallel work
     (
@@ -82,7 +82,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
         &["delay?", "future?", "realized?"],
         "values are computed at once, so there is nothing to wait for: leave the test out",
     ),
-    (&["locking", "monitor-enter", "monitor-exit"], "there are no threads to lock out: write the body alone"),
+    (&["locking", "monitor-enter", "monitor-exit"], "there are no threads, so nothing needs a lock: write only the body"),
     (&["sleep", "Thread/sleep", "wait"], "a program cannot wait: call the tool and use what it returns"),
     (&["time"], "a program cannot measure itself: leave `time` out"),
     // Code as data, namespaces and vars
@@ -204,7 +204,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (&["char-escape-string", "char-name-string"], "write text so that it can be read back with (pr-str s)"),
     (&["munge", "namespace-munge"], "replace characters with (str/replace s \"-\" \"_\")"),
-    (&["symbol"], "there are no symbols as data: use keywords"),
+    (&["symbol"], "symbols cannot be made, only quoted: use keywords"),
     (&["find-keyword"], "make a keyword with (keyword s)"),
     (&["ident?", "simple-ident?", "qualified-ident?"], "test with (keyword? x) or (symbol? x)"),
     (&["simple-symbol?", "qualified-symbol?"], "test with (symbol? x)"),
@@ -319,7 +319,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (
         &["ZoneId/of", "ZoneId/systemDefault", "ZoneOffset/UTC", ".atZone", ".withZoneSameInstant", ".atOffset"],
-        "there are no time zones: datetimes are in UTC; (.plusHours t 2) is a local reading of one",
+        "there are no time zones: datetimes are in UTC; (.plusHours t 2) shifts one to a local time",
     ),
     (
         &["Locale/US", "Locale/ENGLISH", "Locale/ROOT", "java.util.Locale/US"],

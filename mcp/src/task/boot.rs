@@ -42,7 +42,7 @@ impl Wanted {
             (true, false) => Ok(Wanted::WithoutServers),
             (true, true) if settings.aggregator_read_only || settings.agentic_allow_writes => Ok(Wanted::Yes),
             (true, true) => {
-                Err("--agentic needs --aggregator-read-only, if no upstream tool changes anything, or \
+                Err("--agentic needs --aggregator-read-only, which refuses tools that may write, or \
                                  --agentic-allow-writes"
                     .to_string())
             }

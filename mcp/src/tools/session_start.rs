@@ -28,7 +28,7 @@ arguments! {
     /// Arguments of `lisp_session_start`.
     struct SessionStartArgs {
         title: ShortText, "What the session is for.";
-        ttl_ms: Lifetime, "How long it may live.";
+        ttl_ms: Lifetime, "Maximum lifetime of the session, in milliseconds.";
         mode: Mode, "Whether its programs may write preludes.";
         preludes: Preludes, "Stored preludes to start with: \"id\", \"id@version\", or {id, version, checksum}.";
     }

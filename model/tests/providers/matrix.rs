@@ -121,14 +121,14 @@ const ROWS: &[(&str, Make)] = &[
     ("says nothing", |_, _| Some(Answer::Stuck(Vec::new()))),
     ("says nothing after its headers", |wire, streamed| Some(Answer::Stuck(head_of(wire, streamed)))),
     ("falls silent in the middle of a reply", |wire, streamed| Some(Answer::Stuck(half(wire, streamed)))),
-    ("drips without end", |wire, streamed| {
+    ("sends padding slowly, without end", |wire, streamed| {
         let drops = std::iter::repeat_n(nothing(wire, streamed).to_vec(), 20_000);
         Some(Answer::Slow(std::iter::once(head_of(wire, streamed)).chain(drops).collect()))
     }),
-    ("floods without end", |wire, streamed| {
+    ("sends padding fast, without end", |wire, streamed| {
         Some(Answer::Endless(head_of(wire, streamed), nothing(wire, streamed).repeat(1000)))
     }),
-    ("floods with text", |wire, streamed| {
+    ("sends text without end", |wire, streamed| {
         let reply = Reply::text(&"many words ".repeat(200));
         let flood = match streamed {
             // Repeats all events but the last ones.
@@ -140,10 +140,10 @@ const ROWS: &[(&str, Make)] = &[
         };
         Some(Answer::Endless(head_of(wire, streamed), flood))
     }),
-    ("floods with headers", |_, _| {
+    ("sends headers without end", |_, _| {
         Some(Answer::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"x-more: more\r\n".repeat(100)))
     }),
-    ("floods with an error", |_, _| Some(Answer::Endless(head(500, ""), b"no ".repeat(1000)))),
+    ("sends an error without end", |_, _| Some(Answer::Endless(head(500, ""), b"no ".repeat(1000)))),
     ("answers with something that is not JSON", |wire, streamed| instead(wire, streamed, b"Hello")),
     ("answers with half of its JSON", |wire, streamed| instead(wire, streamed, b"{\"content\": [")),
     ("answers with bytes that are not text", |wire, streamed| {
@@ -193,7 +193,7 @@ async fn call(wire: Wire, streamed: bool, answer: Answer, name: &str) -> Result<
     let mut request = LlmRequest::new("s", "p");
     request.stream = streamed.then(|| ChunkSink::new(|_| ()));
     let is_silent =
-        name.starts_with("says nothing") || name.starts_with("falls silent") || name.starts_with("drips");
+        name.starts_with("says nothing") || name.starts_with("falls silent") || name.contains("slowly");
     let millis = if is_silent { 300 } else { 60_000 };
     request.deadline = Some(Instant::now() + Duration::from_millis(millis));
     let model = HttpModel::new(options).unwrap();

@@ -71,9 +71,9 @@ impl Default for LoadOptions<'_> {
 impl Prelude {
     /// Loads a `.ptcp` file, which anyone may have made: it is fully verified.
     ///
-    /// `(source …)` shows the texts of a file that is signed by a trusted key, vouched for by the host or
-    /// recompiled, and of any other file those that equal the definitions of the source inside it. Return values
-    /// are trusted only in the former kind, since no source can confirm them.
+    /// `(source …)` shows all texts of a file that is signed by a trusted key, vouched for by the host or recompiled.
+    /// Of any other file it shows only the texts that equal the definitions of the source inside it. What such a
+    /// file says about return values is ignored, since its source cannot confirm it.
     pub fn load(runtime: &Runtime, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Prelude, Diagnostic> {
         if bytes.len() > options.max_bytes {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);

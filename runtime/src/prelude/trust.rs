@@ -91,7 +91,7 @@ impl TrustedKeys {
             }
             // Not quoted: it may be a signing key.
             if entry.len() == 64 && entry.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                return Err(wrong("a trusted key is not a public key".to_string()));
+                return Err(wrong("one of the trusted keys is not a public key".to_string()));
             }
             let file = folder.as_ref().join(entry);
             let text = read(&file).map_err(|why| wrong(format!("trusted key `{entry}`: {why}")))?;

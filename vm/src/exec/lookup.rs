@@ -147,7 +147,7 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
 pub fn no_positions(coll: Value) -> Stop {
     let found = coll.type_phrase();
     Fault::type_error(format!("`nth` needs a list or a string, but argument 1 is {found}"))
-        .hint("order its elements with `(seq coll)`, or take `(keys m)` or `(vals m)`")
+        .hint("make a list of it first: `(seq coll)`, `(keys m)` or `(vals m)`")
         .into()
 }
 

@@ -22,7 +22,7 @@ pub fn expand(given: &[PathBuf]) -> Result<(Vec<PathBuf>, bool), Problem> {
         let is_test = |file: &PathBuf| name(file).ends_with(TESTS);
         let mut preludes: Vec<PathBuf> = found.into_iter().filter(|file| !is_test(file)).collect();
         if preludes.is_empty() {
-            let message = format!("{} has no preludes: files that end in .clj", path.display());
+            let message = format!("{} has no preludes (files that end in .clj)", path.display());
             return Err(Problem::new(Code::InvalidConfig, message));
         }
         sources.append(&mut preludes);

@@ -2,7 +2,7 @@
 
 (deftest gives-discounts
   (is (= 900 (shop/price 1000 "gold")))
-  (testing "a level nobody knows" (is (= 1000 (shop/price 1000 "iron")))))
+  (testing "an unknown level" (is (= 1000 (shop/price 1000 "iron")))))
 
 (deftest adds-rows-up
   (is (= 70 (shop/total [{:cents 10 :count 3} {:cents 40 :count 1}])))

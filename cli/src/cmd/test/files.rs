@@ -70,7 +70,7 @@ pub fn find(args: &TestArgs, runtime: &Runtime) -> Result<Vec<SuiteFiles>, Probl
         if path.is_dir() {
             let found = files_in(path, TESTS)?;
             if found.is_empty() {
-                return Err(nothing(format!("{} has no tests: files that end in {TESTS}", path.display())));
+                return Err(nothing(format!("{} has no tests (files that end in {TESTS})", path.display())));
             }
             tests.extend(found);
         } else if name(path).ends_with(TESTS) {
