@@ -28,7 +28,7 @@ fn code_for(message: &str) -> Code {
         _ if !has(&[", instruction "]) => Code::BadFunction,
         _ if has(&["pays "]) => Code::MissingFuelCheck,
         _ if has(&["reads register"]) => Code::UninitialisedRegister,
-        _ if has(&["jumps to", "jumps forward", "code must"]) => Code::BadControlFlow,
+        _ if has(&["jumps to", "jumps forward", "code must", "an attempt"]) => Code::BadControlFlow,
         _ => Code::BadInstruction,
     }
 }
@@ -131,6 +131,31 @@ fn jumps_land_on_an_enter() {
         RETURN,
     ];
     check_ops(&ahead, "instruction 2 (again): jumps forward to instruction 3");
+}
+
+#[test]
+fn attempts_are_entered_where_they_begin() {
+    let back = [Op::Enter { fuel: 1 }, Op::Attempt { fuel: 0, to: 1 }, RETURN];
+    let what = "begins an attempt that goes back, or is part of another";
+    check_ops(&back, &format!("instruction 2 (attempt): {what}"));
+    let inner = [
+        Op::Attempt { fuel: 0, to: 5 },
+        Op::Attempt { fuel: 0, to: 4 },
+        RETURN,
+        Op::Enter { fuel: 1 },
+        Op::Enter { fuel: 1 },
+        RETURN,
+    ];
+    check_ops(&inner, &format!("instruction 2 (attempt): {what}"));
+    let into = [
+        Op::JumpIf { test: 0, fuel: 1, to: 3 },
+        Op::Attempt { fuel: 0, to: 5 },
+        Op::Enter { fuel: 1 },
+        RETURN,
+        Op::Enter { fuel: 1 },
+        RETURN,
+    ];
+    check_ops(&into, "instruction 1 (jump_if): jumps to instruction 3, inside an attempt");
 }
 
 #[test]
@@ -293,6 +318,24 @@ fn registers_are_written_before_they_are_read() {
         Op::Jump { to: 3 },
     ];
     check_ops(&round, &unwritten(4, "move", 2));
+    // An attempt may be given up before it wrote anything, and after a call that overwrote something.
+    let early = [
+        Op::Attempt { fuel: 9, to: 4 },
+        Op::LoadNil { dst: 1 },
+        Op::Jump { to: 4 },
+        Op::Enter { fuel: 9 },
+        Op::Return { src: 1 },
+    ];
+    check_ops(&early, &unwritten(5, "return", 1));
+    let late = [
+        Op::LoadNil { dst: 3 },
+        Op::Attempt { fuel: 9, to: 5 },
+        Op::CallDef { base: 1, n: 0, def: 0 },
+        RETURN,
+        Op::Enter { fuel: 9 },
+        Op::Return { src: 3 },
+    ];
+    check_ops(&late, &unwritten(6, "return", 3));
     // A finished iteration has no element.
     let over = [
         Op::IterStart { iter: 1, coll: 0 },

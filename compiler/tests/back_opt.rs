@@ -80,3 +80,37 @@ fn jumps_to_jumps_keep_the_price_of_each_block() {
         "Enter JumpUnless JumpUnless LoadInt Jump Enter LoadInt Enter Jump Enter LoadInt Enter NewVector Return",
     );
 }
+
+/// Returns whether a function contains an attempt, that is a fused pipeline.
+fn is_fused(source: &str) -> bool {
+    assert!(!ops(source, false).contains("Attempt"), "{source}");
+    ops(source, true).contains("Attempt")
+}
+
+#[test]
+fn pipelines_of_pure_functions_are_one_loop() {
+    for fused in [
+        "(fn [] (map (fn [x] (+ x 1)) (filter (fn [x] (odd? x)) (range 9))))",
+        "(fn [] (->> (range 9) (map #(* % %)) (remove #(< % 3)) (reduce (fn [acc x] (+ acc x)) 0)))",
+        "(fn [k] (mapv (fn [x] [k (str x)]) (keep (fn [x] (if (> x k) (- x k))) [1 2 3])))",
+        "(fn [] (sort (map (fn [x] (* 2 x)) (map (fn [x] (+ x 1)) (range 9)))))",
+        // The records are selected first, by the machine; the rest is one loop.
+        "(fn [] (map (fn [r] (inc r)) (map (fn [r] (:n r)) (filter (fn [r] (> (:n r) 3)) [{:n 4}]))))",
+    ] {
+        assert!(is_fused(fused), "{fused}");
+    }
+    for apart in [
+        "(fn [] (map (fn [x] (+ x 1)) (range 9)))",
+        // Effects come in the order of the program.
+        "(fn [] (map (fn [x] (+ x 1)) (map (fn [x] (do (println x) x)) (range 9))))",
+        "(fn [f] (map (fn [x] (+ x 1)) (map (fn [x] (f x)) (range 9))))",
+        "(fn [a] (map (fn [x] (+ x 1)) (map (fn [x] (+ x (deref a))) (range 9))))",
+        // An end before the last element would show.
+        "(fn [] (reduce (fn [acc x] (if (> x 5) (reduced acc) (+ acc x))) 0 (map (fn [x] (* x x)) (range 9))))",
+        // Endless, or perhaps so.
+        "(fn [xs] (map (fn [x] (+ x 1)) (map (fn [x] (* x x)) xs)))",
+        "(fn [] (map (fn [r] (:n r)) (filter (fn [r] (> (:n r) 3)) [{:n 4}])))",
+    ] {
+        assert!(!is_fused(apart), "{apart}");
+    }
+}
