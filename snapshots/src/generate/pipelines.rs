@@ -46,10 +46,10 @@ impl Generator<'_> {
             inner = format!("(vec {inner})");
         }
         for _ in 0..stages {
-            inner = self.stage(&inner);
+            inner = self.pipeline_stage(&inner);
         }
         match self.pick(8) {
-            0..4 => self.fold(&inner),
+            0..4 => self.folded_pipeline(&inner),
             4 => format!("(count {inner})"),
             5 => format!("(try {inner} (catch Exception e (:kind (ex-data e))))"),
             6 => format!("(loop [i 0 acc []] (if (< i 4) (recur (inc i) (conj acc {inner})) acc))"),
@@ -57,7 +57,7 @@ impl Generator<'_> {
         }
     }
 
-    fn stage(&mut self, coll: &str) -> String {
+    fn pipeline_stage(&mut self, coll: &str) -> String {
         let (test, value) = (self.test_of_x(), self.value_of_x());
         match self.pick(9) {
             0..3 => format!("(map (fn [x] {value}) {coll})"),
@@ -70,7 +70,7 @@ impl Generator<'_> {
         }
     }
 
-    fn fold(&mut self, coll: &str) -> String {
+    fn folded_pipeline(&mut self, coll: &str) -> String {
         let value = self.value_of_x();
         match self.pick(9) {
             0 | 1 => format!("(reduce (fn [acc x] (+ acc {value})) 0 {coll})"),
