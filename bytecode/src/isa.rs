@@ -61,8 +61,9 @@ macro_rules! for_each_op {
             JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
             /// Begins an attempt: the instructions from here up to `to`, which do the work of those behind `to` in another order.
             /// If one of them faults, or fuel runs out, the fuel they spent is given back and the run continues at `to`, so that
-            /// the fault is the one of the usual order. An attempt that could give back more than was spent is not made.
-            Attempt { fuel: Small At, to: Target At } cost 0;
+            /// the fault is the one of the usual order. Its own price is given back too. No attempt begins while more was given
+            /// back than is spent: the run continues at `to` at once.
+            Attempt { fuel: Small At, to: Target At } cost 1;
             /// Leaves the function with `src`.
             Return { src: Reg In } cost 1 ends;
             /// Leaves the function with `src`, which goes where the caller's instruction needs it. For a call,

@@ -97,7 +97,7 @@ fn pipelines_of_pure_functions_are_one_loop() {
         // The records are selected first, by the machine; the rest is one loop.
         "(fn [] (map (fn [r] (inc r)) (map (fn [r] (:n r)) (filter (fn [r] (> (:n r) 3)) [{:n 4}]))))",
     ] {
-        assert!(is_fused(fused), "{fused}");
+        assert!(is_fused(fused), "{fused}\n{}", ops(fused, true));
     }
     for apart in [
         "(fn [] (map (fn [x] (+ x 1)) (range 9)))",

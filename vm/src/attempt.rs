@@ -78,11 +78,15 @@ impl Vm {
     pub(crate) fn begin_attempt(&mut self, fuel: u8, to: u32) -> Result<(), Stop> {
         let depth = self.frames.len();
         while self.attempts.begun.pop_if(|known| known.depth >= depth).is_some() {}
+        // With its own price, which the usual instructions pay again: a fault before it must have paid in both ways.
+        let before = self.budget.remaining().saturating_add(u64::from(Op::Attempt { fuel, to }.cost()));
         if self.attempts.refunded > self.budget.spent() {
+            self.budget.set_remaining(before);
+            self.heap.begin_work(&self.budget);
             self.current.pc = to;
             return Ok(());
         }
-        self.attempts.begun.push(Attempt { depth, frame: self.current, to, fuel: self.budget.remaining() });
+        self.attempts.begun.push(Attempt { depth, frame: self.current, to, fuel: before });
         self.budget.pay(u32::from(fuel))?;
         self.current.pc += 1;
         Ok(())

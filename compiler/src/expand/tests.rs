@@ -334,6 +334,12 @@ fn threading_is_flat() {
     check("(->> (f) (g) (when a) (h))", "(let* [it·0 (if a (let* [it·0 (f)] (g it·0)) nil)] (h it·0))");
     check("(->> (f) g (-> x))", "(g x (f))");
     check("(->> (f) (g 1) (some-> x))", "(let* [it·1 x] (if (core/nil? it·1) nil (g it·1 1 (f))))");
+    // Loops that can be one stand inside each other.
+    check(
+        "(->> xs (map #(f %)) (filter #(g %)) (reduce #(h %1 %2) 0))",
+        "(reduce (fn* ([p·2 p·3] (h p·2 p·3))) 0 (filter (fn* ([p·1] (g p·1))) (map (fn* ([p·0] (f p·0))) xs)))",
+    );
+    check("(->> xs (map #(f %)) (map g))", "(let* [it·0 (map (fn* ([p·1] (f p·1))) xs)] (map g it·0))");
     refuse(&format!("(->> x {}(-> y))", "f ".repeat(65)), "invalid_thread_form", "more than 64");
     refuse("(->)", "invalid_thread_form", "`->`");
     refuse("(->>)", "invalid_thread_form", "`->>`");

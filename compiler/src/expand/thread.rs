@@ -1,4 +1,5 @@
-//! Threading: `->` and its variants become one flat `let*`, however many steps there are.
+//! Threading: `->` and its variants become one flat `let*`, however many steps there are. Only loops that can run as one
+//! stand inside each other.
 
 use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES};
 use crate::form::{Form, FormKind, Special};
@@ -17,7 +18,7 @@ impl<'a> Expander<'a> {
         let mut value = first;
         let mut bindings = Forms::new();
         let mut temp = None;
-        let mut spliced = 0;
+        let (mut spliced, mut nested) = (0, 0);
         for (done, step) in steps.iter().enumerate() {
             if takes_syntax(step, place) {
                 // The step may not evaluate its operand at all, or may bind names the operand uses: it gets the
@@ -35,7 +36,10 @@ impl<'a> Expander<'a> {
                 value = self.insert(call, step, whole, place)?;
                 continue;
             }
-            if !is_atomic(&value) {
+            if nested < MAX_NESTED && place == Place::Last && is_loop(&value) && is_loop_step(step) {
+                nested += 1;
+            } else if !is_atomic(&value) {
+                nested = 0;
                 let name = *temp.get_or_insert_with(|| self.temp("it", call.span));
                 bindings.extend([name, value]);
                 value = name;
@@ -160,6 +164,51 @@ fn operand<'a>(call: Call<'_, 'a>) -> Result<(Form<'a>, &'a [Form<'a>]), Diagnos
             };
             Err(call.error(Code::InvalidThreadForm, "needs a value to start from", &usage))
         }
+    }
+}
+
+/// True if a step, with the collection as its last operand, is a loop over it that evaluates nothing else before: its
+/// function and its first value are literals. Written inside each other, such loops can run as one.
+fn is_loop_step(step: &Form<'_>) -> bool {
+    let FormKind::List([Form { kind: FormKind::Symbol(head), .. }, f, rest @ ..]) = step.kind else {
+        return false;
+    };
+    let is_function = match f.kind {
+        FormKind::ShortFn(_) => true,
+        FormKind::List([Form { kind: FormKind::Symbol(name), .. }, ..]) => *name == "fn",
+        _ => false,
+    };
+    is_function
+        && match rest {
+            [] => LOOPS.contains(head),
+            [init] => *head == "reduce" && is_literal(init),
+            _ => false,
+        }
+}
+
+/// True for such a loop, with its collection, that gives a collection.
+fn is_loop(value: &Form<'_>) -> bool {
+    match value.kind {
+        FormKind::List([before @ .., _]) => {
+            is_loop_step(&Form { span: value.span, kind: FormKind::List(before) }) && before.len() == 2
+        }
+        _ => false,
+    }
+}
+
+/// The functions that give a collection of what they make of each element.
+const LOOPS: &[&str] = &["map", "mapv", "filter", "filterv", "remove", "keep"];
+
+/// Maximum loops written inside another.
+const MAX_NESTED: usize = 3;
+
+/// True if evaluating the form has no effect, cannot fault and gives the same anywhere.
+fn is_literal(form: &Form<'_>) -> bool {
+    match form.kind {
+        FormKind::Nil | FormKind::Bool(_) | FormKind::Int(_) | FormKind::Float(_) => true,
+        FormKind::Str(_) | FormKind::Keyword(_) => true,
+        FormKind::Vector(items) | FormKind::Map(items) | FormKind::Set(items) => items.is_empty(),
+        _ => false,
     }
 }
 

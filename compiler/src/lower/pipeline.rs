@@ -72,7 +72,7 @@ impl<'a> Lower<'_, 'a> {
         let src = self.regs.alloc();
         self.expr(pipeline.source, Dest::Into(src));
         let (usual, done) = (self.code.label(), self.code.label());
-        self.code.jump_paid(Op::Attempt { fuel: 0, to: 0 }, usual.id());
+        self.code.jump(Op::Attempt { fuel: 0, to: 0 }, usual.id());
         let mark = self.regs.mark();
         self.one_loop(pipeline, init.map(|_| given), src, dest);
         self.code.jump(Op::Jump { to: 0 }, done.id());
@@ -111,10 +111,11 @@ impl<'a> Lower<'_, 'a> {
         let (start, next) =
             (Op::IterStart { iter, coll: src }, Op::IterNext { dst: item, iter, fuel: 0, to: 0 });
         let (new, built) = (Op::NewBuilder { dst: out }, Op::BuildVector { dst: out, builder: out });
-        // What every loop pays before its first element.
-        let begun = Op::JumpUnlessSeq { src, fuel: 0, to: 0 }.cost() + start.cost() + next.cost();
+        // What every loop pays before its first element; the first test of the innermost one was paid for by the attempt.
+        let test = Op::JumpUnlessSeq { src, fuel: 0, to: 0 }.cost();
+        self.code.charge(inner * test);
         for (stage, _) in &pipeline.stages {
-            self.code.charge(begun + if collects(stage) { new.cost() } else { 0 });
+            self.code.charge(start.cost() + next.cost() + if collects(stage) { new.cost() } else { 0 });
         }
         self.code.emit_paid(start);
         self.code.emit_paid(init.map_or(new, |init| Op::Move { dst: out, src: init }));

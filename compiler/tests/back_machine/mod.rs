@@ -183,7 +183,7 @@ impl Machine<'_> {
             pc += 1;
             *next = pc;
             if let Op::Attempt { fuel, to } = op {
-                *attempt = Some((to as usize, self.fuel));
+                *attempt = Some((to as usize, self.fuel - u64::from(op.cost())));
                 self.fuel += u64::from(fuel);
                 continue;
             }
