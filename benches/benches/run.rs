@@ -22,6 +22,7 @@ fn programs(c: &mut Criterion) {
         ("strings/join-split", programs::STRINGS, &none),
         ("strings/words40k", programs::WORDS, &text),
         ("sort/four-ways10k", programs::SORT, &none),
+        ("numbers/squares100k", programs::SQUARES, &none),
         ("records/pipeline10k", programs::PIPELINE, &orders),
         ("records/group10k", programs::GROUP, &orders),
     ];

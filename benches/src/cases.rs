@@ -26,6 +26,7 @@ pub const CASES: &[Case] = &[
     Case { name: "strings", times: 2, prepare: || program(programs::STRINGS, Grants::new()) },
     Case { name: "sort", times: 1, prepare: || program(programs::SORT, Grants::new()) },
     Case { name: "pipeline", times: 3, prepare: || program(programs::PIPELINE, orders()) },
+    Case { name: "squares", times: 1, prepare: || program(programs::SQUARES, Grants::new()) },
     Case { name: "frequencies", times: 1, prepare: || program(programs::WORDS, text()) },
     Case { name: "json-parse", times: 2, prepare: json_parse },
     Case { name: "records", times: 5, prepare: records },

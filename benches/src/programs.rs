@@ -16,6 +16,8 @@ pub const MAPS: &str = include_str!("../programs/maps.clj");
 pub const STRINGS: &str = include_str!("../programs/strings.clj");
 /// Program with the four ways to sort.
 pub const SORT: &str = include_str!("../programs/sort.clj");
+/// Program with numbers that go through three loops.
+pub const SQUARES: &str = include_str!("../programs/squares.clj");
 /// Program that filters, groups, sums and sorts; reads `data/orders`.
 pub const PIPELINE: &str = include_str!("../programs/pipeline.clj");
 /// Program that groups by two keys, summarises and partitions; reads `data/orders`.
