@@ -9,7 +9,8 @@
 //! Work that was given back was still done. No attempt begins while more was given back than is spent, so a run never does
 //! more than twice the work its fuel pays for. Branches count for themselves.
 
-use crate::fault::{Fault, Stop};
+use crate::budget::Budget;
+use crate::fault::Fault;
 use crate::machine::{Frame, State, Vm};
 use ptc_bytecode::{Code, Op};
 
@@ -59,6 +60,21 @@ impl Attempts {
         }
     }
 
+    /// Begins the attempt at the current instruction of a frame; false if none may begin, and then its price is given back.
+    #[inline(never)]
+    pub(crate) fn begin(&mut self, depth: usize, frame: &Frame, to: u32, budget: &mut Budget) -> bool {
+        while self.begun.pop_if(|known| known.depth >= depth).is_some() {}
+        // With its own price, which the usual instructions pay again: a fault before it must have paid in both ways.
+        let fuel = budget.remaining().saturating_add(u64::from(Op::Attempt { fuel: 0, to }.cost()));
+        let begins = self.refunded <= budget.spent();
+        if begins {
+            self.begun.push(Attempt { depth, frame: *frame, to, fuel });
+        } else {
+            budget.set_remaining(fuel);
+        }
+        begins
+    }
+
     /// Returns the fuel given back so far.
     pub(crate) fn refunded(&self) -> u64 {
         self.refunded
@@ -74,24 +90,6 @@ impl Attempt {
 }
 
 impl Vm {
-    /// Runs [`Op::Attempt`].
-    pub(crate) fn begin_attempt(&mut self, fuel: u8, to: u32) -> Result<(), Stop> {
-        let depth = self.frames.len();
-        while self.attempts.begun.pop_if(|known| known.depth >= depth).is_some() {}
-        // With its own price, which the usual instructions pay again: a fault before it must have paid in both ways.
-        let before = self.budget.remaining().saturating_add(u64::from(Op::Attempt { fuel, to }.cost()));
-        if self.attempts.refunded > self.budget.spent() {
-            self.budget.set_remaining(before);
-            self.heap.begin_work(&self.budget);
-            self.current.pc = to;
-            return Ok(());
-        }
-        self.attempts.begun.push(Attempt { depth, frame: self.current, to, fuel: before });
-        self.budget.pay(u32::from(fuel))?;
-        self.current.pc += 1;
-        Ok(())
-    }
-
     /// Gives up the innermost attempt that this fault happened in, if the usual instructions are to say what happens.
     pub(crate) fn give_up(&mut self, fault: &Fault) -> bool {
         let is_ordinary = !fault.code().is_run_limit() && fault.code() != Code::Cancelled;

@@ -157,6 +157,7 @@ impl Vm {
             depth,
             tool_calls,
             strict_data,
+            attempts,
             ..
         } = self;
         let modules: &[Attached] = modules;
@@ -495,6 +496,14 @@ impl Vm {
                 Op::JumpUnlessEqInt { a, imm, fuel, to } => {
                     branch!(!equal!(&r!(a), &Value::Int(i64::from(imm))), fuel, to)
                 }
+                Op::Attempt { fuel, to } => {
+                    current.pc = pc as u32;
+                    if !attempts.begin(frames.len(), current, to, budget) {
+                        heap.begin_work(budget);
+                        goto!(to)
+                    }
+                    ok!(budget.pay(u32::from(fuel)));
+                }
                 Op::Return { src } => {
                     let value = r!(src);
                     r!(0) = value;
@@ -524,7 +533,7 @@ impl Vm {
                 }
 
                 // Outside the loop, which their code would slow down by several percent.
-                Op::Throw { .. } | Op::Try { .. } | Op::Attempt { .. } => ok!(Err(Stop::twin())),
+                Op::Throw { .. } | Op::Try { .. } => ok!(Err(Stop::twin())),
 
                 Op::Move { dst, src } => r!(dst) = shared!(src),
                 Op::MoveLast { dst, src } => r!(dst) = r!(src),

@@ -1,6 +1,6 @@
 //! Twins: work that natives and instructions leave to the core library, because it takes calls of functions: elements
 //! of endless sequences, and the arities of sequence functions that give transducers. Also the instructions for
-//! exceptions and attempts, which are too rare for the loop.
+//! exceptions, which are too rare for the loop.
 
 use super::call::{self, Cx, Next};
 use crate::fault::{Fault, Stop};
@@ -17,7 +17,7 @@ impl Vm {
         let base = base as usize;
         // Behind every register of this frame, where a call overwrites none of them.
         let top = (block.regs as usize).min(WINDOW);
-        let is_own = matches!(block.ops[pc as usize], Op::Attempt { .. } | Op::Throw { .. } | Op::Try { .. });
+        let is_own = matches!(block.ops[pc as usize], Op::Throw { .. } | Op::Try { .. });
         // A function that gives elements of an endless sequence may have effects.
         if !is_own && self.abandon() {
             return Ok(());
@@ -64,7 +64,6 @@ impl Vm {
                 let exception = self.stack[base + src as usize];
                 Err(super::lookup::throw(&self.heap, exception, &mut self.thrown).into())
             }
-            Op::Attempt { fuel, to } => self.begin_attempt(fuel, to),
             Op::Try { base: at, .. } => self.enter(self.stack[base + at as usize], at as usize, 0),
             _ => Err(Stop::twin()),
         }
