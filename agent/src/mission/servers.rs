@@ -87,6 +87,7 @@ fn offered(
 ) -> Vec<Tool> {
     let tool = |tool: ServerTool| {
         let name = free_name(&tool.server, &tool.name, &mut taken);
+        servers.offered(&tool.server, &tool.name, &name);
         let (calls, server, called) = (servers.clone(), tool.server, tool.name);
         let body = Body::waiting(move |args, _| calls.call_tool(&server, &called, args));
         let effect = match tool.effect {

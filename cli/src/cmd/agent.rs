@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::text_json;
 use crate::setup::plain_runtime;
-use ptc_agent::definition::{AgentFile, Reason};
+use ptc_agent::definition::{AgentFile, FilePlace, Reason};
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
 use ptc_bytecode::{Code, Limits};
@@ -79,13 +79,13 @@ fn in_place(builder: AgentBuilder, mut tool: Tool) -> AgentBuilder {
     builder.tool(tool)
 }
 
-/// The agent, or everything that is wrong with it.
-fn build(builder: AgentBuilder, file: &Path) -> Result<Agent, Problem> {
+/// The agent, or everything that is wrong with it, by its file if it came from one.
+fn build(builder: AgentBuilder, name: &Path, file: Option<&AgentFile>) -> Result<Agent, Problem> {
     let problems = builder.problems();
     if !problems.is_empty() {
-        return Err(usage(listed(file, &problems)));
+        return Err(usage(listed(name, file, &problems)));
     }
-    builder.build().map_err(|error| usage(listed(file, &[error])))
+    builder.build().map_err(|error| usage(listed(name, file, &[error])))
 }
 
 fn usage(message: impl Into<String>) -> Problem {
@@ -93,10 +93,20 @@ fn usage(message: impl Into<String>) -> Problem {
 }
 
 /// Everything that is wrong, a line for each.
-fn listed(file: &Path, problems: &[BuildError]) -> String {
+fn listed(name: &Path, file: Option<&AgentFile>, problems: &[BuildError]) -> String {
     let count = counted(problems.len() as u64, "problem");
-    let lines: String = problems.iter().map(|problem| format!("\n - {problem}")).collect();
-    format!("{}: {count}{lines}", file.display())
+    let told = |problem| match place_of(name, file, problem) {
+        Some(place) => format!("\n - {place}: {problem}"),
+        None => format!("\n - {problem}"),
+    };
+    let lines: String = problems.iter().map(told).collect();
+    format!("{}: {count}{lines}", name.display())
+}
+
+/// Where in its file a problem is, or in another file that this one names.
+fn place_of(name: &Path, file: Option<&AgentFile>, problem: &BuildError) -> Option<FilePlace> {
+    let place = file?.place_of(problem);
+    (place.place.is_some() || place.file != name).then_some(place)
 }
 
 /// The data of the mission: the members of `--context`, then each `--input`.
@@ -168,7 +178,7 @@ fn with_context(
     if problems.is_empty() {
         return Ok(run);
     }
-    let mut problem = usage(listed(file, &problems));
+    let mut problem = usage(listed(file, None, &problems));
     let is_data =
         |problem: &BuildError| matches!(problem.reason, Reason::TemplateError | Reason::ValidationError);
     if problems.iter().any(is_data) {

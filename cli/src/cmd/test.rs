@@ -17,7 +17,7 @@ use case::{Bench, CaseResult, Stubs};
 use files::SuiteFiles;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::testing::{Test, TestFile, is_of_tests};
-use ptc_runtime::{Attach, ExportRecord, Failure, Grants};
+use ptc_runtime::{Attach, ExportRecord, Failure, Grants, Program};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -202,30 +202,43 @@ fn cases(bench: &Bench, suite: &mut SuiteResult, flags: &Arc<Stubs>, args: &Test
     Ok(())
 }
 
-/// Runs a program that checks these data: with `is`, or by its value. The error is what would be shown of a test.
-pub fn check(name: &str, source: &str, data: Grants) -> Result<(), String> {
-    let limits = Limits::default();
-    let mut suite = SuiteResult {
-        file: name.to_string(),
-        name: String::new(),
-        source: source.to_string(),
-        read: TestFile::default(),
-        results: Vec::new(),
-        errors: Vec::new(),
-        exports: BTreeSet::new(),
-    };
-    let told = |errors: &[Diagnostic]| errors.iter().map(|error| error.to_text(source)).collect::<String>();
-    suite.read = TestFile::read(source, &limits).map_err(|errors| told(&errors))?;
-    let runtime = plain_runtime(limits).map_err(|problem| problem.0.message.clone())?;
-    let bench = Bench::new(runtime, BTreeSet::new());
-    let program = bench.compile_checks(source).map_err(|failure| told(&failure.diagnostics))?;
-    let result = bench.run(&program, data, Vec::new());
-    match result.passed() {
-        false => Err(show::details(&suite, &result)),
-        true if result.checks == 0 && result.is_falsy => {
-            Err(format!("{name} is not true:\n  {}\n", source.trim()))
+/// A compiled program that checks data: with `is`, or by its value.
+pub struct CheckProgram {
+    suite: SuiteResult,
+    bench: Bench,
+    program: Program,
+}
+
+impl CheckProgram {
+    /// Compiles a program, which failures call `name`. The errors are those of its text.
+    pub fn compile(name: &str, source: &str) -> Result<CheckProgram, Vec<Diagnostic>> {
+        let limits = Limits::default();
+        let read = TestFile::read(source, &limits)?;
+        let runtime = plain_runtime(limits).map_err(|problem| vec![*problem.0])?;
+        let bench = Bench::new(runtime, BTreeSet::new());
+        let program = bench.compile_checks(source).map_err(|failure| failure.diagnostics)?;
+        let suite = SuiteResult {
+            file: name.to_string(),
+            name: String::new(),
+            source: source.to_string(),
+            read,
+            results: Vec::new(),
+            errors: Vec::new(),
+            exports: BTreeSet::new(),
+        };
+        Ok(CheckProgram { suite, bench, program })
+    }
+
+    /// Runs the program on these data. The error is what would be shown of a test.
+    pub fn run(&self, data: Grants) -> Result<(), String> {
+        let result = self.bench.run(&self.program, data, Vec::new());
+        match result.passed() {
+            false => Err(show::details(&self.suite, &result)),
+            true if result.checks == 0 && result.is_falsy => {
+                Err(format!("{} is not true:\n  {}\n", self.suite.file, self.suite.source.trim()))
+            }
+            true => Ok(()),
         }
-        true => Ok(()),
     }
 }
 
