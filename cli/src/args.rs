@@ -347,12 +347,18 @@ fn bytes(text: &str) -> Result<u64, String> {
     quantity::parse_flag(text, Unit::Bytes)
 }
 
-/// Compiles programs without running them. Tool names are not checked.
+/// Compiles programs and preludes without running them. Tool names are not checked.
+///
+/// A file of `(ns …)` and definitions is a prelude, which may use the others.
 #[derive(ClapArgs, Debug)]
 pub struct CheckArgs {
-    /// The programs; `-` is standard input.
-    #[arg(value_name = "FILE", required = true)]
+    /// Programs and preludes, or folders of .clj files; `-` is standard input.
+    #[arg(value_name = "FILE|DIR", required = true)]
     pub files: Vec<PathBuf>,
+
+    /// Adds a prelude that the files use. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
 
     /// Prints one JSON object.
     #[arg(long)]
