@@ -523,6 +523,10 @@ pub struct InspectArgs {
     /// Shows what the prelude adds to a prompt.
     #[arg(long)]
     pub inventory: bool,
+
+    /// Prints the lines that pin these builds and their key, for an agent file, server settings and flags.
+    #[arg(long, conflicts_with_all = ["json", "disasm", "source", "inventory"])]
+    pub pin: bool,
 }
 
 /// Checks `.ptcp` files from end to end.
@@ -537,8 +541,9 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, default_missing_value = "")]
     pub rebuild: Option<String>,
 
-    /// Checks the file's requirements against a configuration of upstream servers.
-    #[arg(long, value_name = "UPSTREAMS.JSON")]
+    /// Checks the file's requirements against a configuration of upstream servers; with a `.clj` source, the
+    /// same as --rebuild SOURCE.
+    #[arg(long, value_name = "UPSTREAMS.JSON|SOURCE")]
     pub against: Option<PathBuf>,
 
     /// Adds a prelude that the files use. They can always use each other. Repeatable.

@@ -83,15 +83,18 @@ impl TrustedKeys {
         let mut all = TrustedKeys::default();
         for entry in entries {
             let entry = entry.as_ref().trim();
-            if let Ok(key) = TrustedKeys::parse(entry)
+            let parsed = TrustedKeys::parse(entry);
+            if let Ok(key) = &parsed
                 && !key.is_empty()
             {
-                all.extend(key);
+                all.extend(key.clone());
                 continue;
             }
             // Not quoted: it may be a signing key.
-            if entry.len() == 64 && entry.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                return Err(wrong("a trusted key is not a public key".to_string()));
+            if TrustedKeys::is_meant(entry) {
+                let why = |problem: Diagnostic| problem.message.replacen("line 1 ", "a trusted key ", 1);
+                let why = parsed.err().map_or("a trusted key is not a public key".to_string(), why);
+                return Err(wrong(why));
             }
             let file = folder.as_ref().join(entry);
             let text = read(&file).map_err(|why| wrong(format!("trusted key `{entry}`: {why}")))?;
