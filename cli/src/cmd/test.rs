@@ -17,7 +17,7 @@ use case::{Bench, CaseResult, Stubs};
 use files::SuiteFiles;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::testing::{Test, TestFile, is_of_tests};
-use ptc_runtime::{Attach, ExportRecord, Failure, Grants, Program};
+use ptc_runtime::{Attach, ExportRecord, Failure, Grants, Prelude, Program, Runtime};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ fn start(args: &TestArgs) -> Result<ExitCode, Problem> {
     if count == 0 && suites.iter().all(|suite| suite.errors.is_empty()) {
         return Err(no_tests(&suites, args));
     }
-    let coverage = Coverage::of(&suites);
+    let untested = untested(args)?;
+    let coverage = Coverage::of(&suites, untested);
     let all_passed = suites.iter().all(SuiteResult::passed);
     let is_covered = args.min_coverage.is_none_or(|least| coverage.percent() >= least);
     if let Some(file) = &args.junit {
@@ -89,16 +90,19 @@ impl SuiteResult {
 pub struct Coverage {
     exports: BTreeSet<String>,
     missing: Vec<String>,
+    /// Preludes of the folders under test that no test file is about, with their exports.
+    untested: Vec<(String, BTreeSet<String>)>,
 }
 
 impl Coverage {
-    fn of(suites: &[SuiteResult]) -> Coverage {
+    fn of(suites: &[SuiteResult], untested: Vec<(String, BTreeSet<String>)>) -> Coverage {
         let results = || suites.iter().flat_map(|suite| &suite.results);
         let named: BTreeSet<&String> = results().flat_map(|(_, result)| &result.named).collect();
+        let tested = suites.iter().flat_map(|suite| suite.exports.iter().cloned());
         let exports: BTreeSet<String> =
-            suites.iter().flat_map(|suite| suite.exports.iter().cloned()).collect();
+            tested.chain(untested.iter().flat_map(|(_, exports)| exports.iter().cloned())).collect();
         let missing = exports.iter().filter(|export| !named.contains(export)).cloned().collect();
-        Coverage { exports, missing }
+        Coverage { exports, missing, untested }
     }
 
     /// Exports that are named, of a hundred; a hundred if there are none.
@@ -106,6 +110,26 @@ impl Coverage {
         let named = self.exports.len() - self.missing.len();
         (named * 100).checked_div(self.exports.len()).map_or(100, |percent| percent as u8)
     }
+}
+
+/// The preludes of the folders under test that no test file is about, with their exports.
+fn untested(args: &TestArgs) -> Result<Vec<(String, BTreeSet<String>)>, Problem> {
+    let runtime = plain_runtime(args.limits.0)?;
+    let exports = |files: SuiteFiles| {
+        let preludes = preludes::select(&runtime, &files.preludes)?;
+        Ok((files.file.display().to_string(), own_exports(&preludes, &files, &runtime)))
+    };
+    files::untested(args, &runtime)?.into_iter().map(exports).collect()
+}
+
+/// The exports of the prelude that tests are about.
+fn own_exports(preludes: &[Prelude], files: &SuiteFiles, runtime: &Runtime) -> BTreeSet<String> {
+    let own = files.own_namespaces(runtime);
+    let is_own = |reference: &String| {
+        own.as_ref().is_none_or(|own| own.iter().any(|name| reference.starts_with(&format!("{name}/"))))
+    };
+    let exports = preludes.iter().flat_map(|prelude| prelude.exports());
+    exports.map(ExportRecord::reference).filter(is_own).collect()
 }
 
 /// Runs the tests of a file.
@@ -156,12 +180,7 @@ fn bench(
     let named = stubs.map(|stub| &stub.tool).chain(flags.keys());
     tools.extend(named.filter(|name| !name.contains('/')).cloned());
     tools.insert("call".to_string());
-    let own = files.own_namespaces(&runtime);
-    let is_own = |export: &&ExportRecord| {
-        own.as_ref()
-            .is_none_or(|own| own.iter().any(|name| export.reference().starts_with(&format!("{name}/"))))
-    };
-    suite.exports = exports().filter(is_own).map(|export| export.reference()).collect();
+    suite.exports = own_exports(&preludes, files, &runtime);
     // Preludes are attached to tools that are there; each test brings its own.
     let granted = tools.iter().fold(ptc_runtime::Tools::new(), |tools, name| tools.declared(name));
     let runtime = preludes

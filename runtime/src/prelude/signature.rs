@@ -91,6 +91,44 @@ impl std::fmt::Debug for Signing {
 #[derive(Clone, Debug, Default)]
 pub struct TrustedKeys(Vec<VerifyingKey>);
 
+/// Reason why a text is not a public key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WrongKey {
+    /// It is tagged as a private key.
+    Private,
+    /// It is no key.
+    Malformed,
+}
+
+impl WrongKey {
+    /// Returns the rest of a sentence about the text.
+    pub fn what(self) -> &'static str {
+        match self {
+            WrongKey::Private => "is a private key, and only a public key can be trusted",
+            WrongKey::Malformed => "is not a public key",
+        }
+    }
+
+    pub fn hint(self) -> &'static str {
+        match self {
+            WrongKey::Private => {
+                "`ptc key public KEY` prints the public key of a private one, which stays where files are signed"
+            }
+            WrongKey::Malformed => {
+                "a public key is 64 hexadecimal digits: `ptc key public` prints that of a signing key"
+            }
+        }
+    }
+}
+
+fn trusted_key(text: &str) -> Result<VerifyingKey, WrongKey> {
+    if text.starts_with(PRIVATE) {
+        return Err(WrongKey::Private);
+    }
+    let key = from_hex::<32>(bare(text)).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
+    key.ok_or(WrongKey::Malformed)
+}
+
 impl TrustedKeys {
     /// Parses text with one key on each line: `ptc-public:` and its hexadecimal digits, or the digits alone. Text behind
     /// `#` is ignored.
@@ -98,18 +136,10 @@ impl TrustedKeys {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
         let lines = lines.zip(1..).filter(|(line, _)| !line.is_empty());
         let keys = lines.map(|(line, number)| {
-            if line.starts_with(PRIVATE) {
-                let message = format!("line {number} is a private key, and only a public key can be trusted");
-                let hint = "`ptc key public KEY` prints the public key of a private one, which stays where files are signed";
-                return Err(Diagnostic::without_span(Code::InvalidConfig, message).hint(hint));
-            }
-            let key = from_hex::<32>(bare(line)).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
-            key.ok_or_else(|| {
-                // Without the text: it may be a signing key, and messages end up in logs.
-                let message = format!("line {number} is not a public key");
-                let hint =
-                    "a public key is 64 hexadecimal digits: `ptc key public` prints that of a signing key";
-                Diagnostic::without_span(Code::InvalidConfig, message).hint(hint)
+            // Without the text: it may be a signing key, and messages end up in logs.
+            trusted_key(line).map_err(|wrong| {
+                let message = format!("line {number} {}", wrong.what());
+                Diagnostic::without_span(Code::InvalidConfig, message).hint(wrong.hint())
             })
         });
         keys.collect::<Result<Vec<_>, _>>().map(TrustedKeys)
@@ -136,10 +166,11 @@ impl TrustedKeys {
         self.0.iter().map(|key| to_hex(key.as_bytes()) + "\n").collect()
     }
 
-    /// Returns whether a text is meant as one key, rather than as the name of a file of keys.
-    pub(super) fn is_meant(text: &str) -> bool {
+    /// Parses a text that is meant as one key; None if it is the name of a file of keys.
+    pub(super) fn one(text: &str) -> Option<Result<TrustedKeys, WrongKey>> {
         let is_bare = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_bare || text.starts_with(PUBLIC) || text.starts_with(PRIVATE)
+        let is_key = is_bare || text.starts_with(PUBLIC) || text.starts_with(PRIVATE);
+        is_key.then(|| trusted_key(text).map(|key| TrustedKeys(vec![key])))
     }
 
     pub(super) fn contains(&self, key: &str) -> bool {

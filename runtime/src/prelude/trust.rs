@@ -83,23 +83,24 @@ impl TrustedKeys {
         let mut all = TrustedKeys::default();
         for entry in entries {
             let entry = entry.as_ref().trim();
-            let parsed = TrustedKeys::parse(entry);
-            if let Ok(key) = &parsed
-                && !key.is_empty()
-            {
-                all.extend(key.clone());
-                continue;
-            }
-            // Not quoted: it may be a signing key.
-            if TrustedKeys::is_meant(entry) {
-                let why = |problem: Diagnostic| problem.message.replacen("line 1 ", "a trusted key ", 1);
-                let why = parsed.err().map_or("a trusted key is not a public key".to_string(), why);
-                return Err(wrong(why));
+            match TrustedKeys::one(entry) {
+                Some(Ok(key)) => {
+                    all.extend(key);
+                    continue;
+                }
+                // Not quoted: it may be a signing key.
+                Some(Err(wrong)) => {
+                    let message = format!("a trusted key {}", wrong.what());
+                    return Err(Diagnostic::without_span(Code::InvalidConfig, message).hint(wrong.hint()));
+                }
+                None => {}
             }
             let file = folder.as_ref().join(entry);
             let text = read(&file).map_err(|why| wrong(format!("trusted key `{entry}`: {why}")))?;
-            let keys = TrustedKeys::parse(&text)
-                .map_err(|problem| wrong(format!("trusted key `{entry}`: {}", problem.message)))?;
+            let keys = TrustedKeys::parse(&text).map_err(|problem| Diagnostic {
+                message: format!("trusted key `{entry}`: {}", problem.message),
+                ..problem
+            })?;
             if keys.is_empty() {
                 return Err(wrong(format!("trusted key `{entry}`: the file has no key in it")));
             }
