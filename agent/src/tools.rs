@@ -70,6 +70,7 @@ impl Tool {
             max_cached_bytes: None,
             is_verbatim: false,
             input_schema: None,
+            operation: None,
             bad_signature: None,
             is_builtin: false,
         }

@@ -17,8 +17,8 @@ use ptc_agent::definition::{AgentFile, FilePlace, Reason};
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
 use ptc_bytecode::{Code, Limits};
-use ptc_contract::signature::{Field, Type};
-use ptc_runtime::PreludeInput;
+use ptc_contract::signature::{Field, Type, Validation};
+use ptc_runtime::{Frozen, PreludeInput, ToolAnswer};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,7 @@ struct Loaded {
 fn load(args: &AgentInput) -> Result<Loaded, Problem> {
     let file = AgentFile::load(&args.file).map_err(|error| usage(error.message))?;
     let mut builder = file.builder();
+    Data::check_names(&args.stubs, "--stub")?;
     for stub in &args.stubs {
         builder = stubbed(builder, stub)?;
     }
@@ -66,17 +67,32 @@ fn attached(builder: AgentBuilder, files: &[PathBuf], trusted: &[String]) -> Res
 
 /// The agent with this tool answered by the command line; what the file says of it stays.
 fn stubbed(builder: AgentBuilder, stub: &Data) -> Result<AgentBuilder, Problem> {
-    Ok(in_place(builder, Tool::always(&stub.name, stub.load(&Limits::default(), "tool")?)))
+    let answer = stub.load(&Limits::default(), "tool")?;
+    in_place(builder, &stub.name, answer).map_err(|why| usage(format!("--stub {}: {why}", stub.name)))
 }
 
-/// The agent with this tool behind its name; what the agent says of the tool stays.
-fn in_place(builder: AgentBuilder, mut tool: Tool) -> AgentBuilder {
-    if let Some(known) = builder.options().tools.get(&tool.name) {
+/// The agent with this result behind a tool's name; what the agent says of the tool stays. A result that does not have the
+/// declared shape would be refused in the mission, turn by turn.
+fn in_place(builder: AgentBuilder, name: &str, answer: Frozen) -> Result<AgentBuilder, String> {
+    let mut tool = Tool::always(name, answer.clone());
+    if let Some(known) = builder.options().tools.get(name) {
+        if let Some(signature) = &known.signature {
+            let mode = known.validation.unwrap_or(Validation::Enabled);
+            let checked = signature.check_answer(&ToolAnswer::Frozen(answer), mode);
+            checked.map_err(|rejected| {
+                let errors: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
+                format!(
+                    "this is not a `{}`, the result of `{name}`: {}",
+                    signature.returns,
+                    errors.join("; ")
+                )
+            })?;
+        }
         let mut known = known.clone();
         known.kind = tool.kind;
         tool = known;
     }
-    builder.tool(tool)
+    Ok(builder.tool(tool))
 }
 
 /// The agent, or everything that is wrong with it, by its file if it came from one.

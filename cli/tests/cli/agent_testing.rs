@@ -200,6 +200,51 @@ fn a_case_has_stubs_of_its_own() {
 }
 
 #[test]
+fn a_stub_has_the_shape_that_its_tool_declares() {
+    let agent = "prompt = \"Ask\"\n[tools.rate]\nsignature = \"() -> {percent :int}\"\nanswer = {percent = 1}\n\
+        [tools.free]\nsignature = \"() -> :int\"\nvalidation = \"disabled\"\nanswer = 1\n";
+    let agent = file("agent-testing/shapes/rate.toml", agent);
+    let ran = ptc(&["agent", "check", &agent, "--stub", "rate={\"percent\":\"19\"}"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+    let told =
+        "this is not a `{percent :int}`, the result of `rate`: percent: expected int, got string \"19\"";
+    assert!(ran.err.contains(&format!("--stub rate: {told}")), "{ran:?}");
+    assert_eq!(
+        ptc(&["agent", "check", &agent, "--stub", "rate={\"percent\":19}", "--stub", "free=\"x\""]).code,
+        0
+    );
+    let cases = "agent = \"rate.toml\"\n[[cases]]\nname = \"a\"\nexpect = 1\n[cases.stubs]\nrate = {percent = \"19\"}\n";
+    let cases = file("agent-testing/shapes/cases.toml", cases);
+    let ran = ptc(&["agent", "test", &cases]);
+    assert!(ran.code == 2 && ran.err.contains(&format!("cases.toml:6:1: {told}")), "{ran:?}");
+    // A text without the quotes of JSON.
+    let ran = ptc(&["eval", "-e", "1", "--stub", "name=Ada"]);
+    assert!(ran.code == 2 && ran.err.contains("a text needs quotes of its own: 'name=\"Ada\"'"), "{ran:?}");
+}
+
+#[test]
+fn costs_are_told_where_prices_are_known() {
+    let reply = json!({
+        "choices": [{"finish_reason": "stop", "message": {"content": "(return {:sum 3})"}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 500, "total_tokens": 1500}
+    });
+    let server = provider::Provider::start(vec![provider::json(200, &reply); 2]);
+    let models = format!(
+        "[models.m]\nadapter = \"openai_compat\"\nmodel = \"m\"\nbase_url = \"{}\"\nprices = {{input = 1.0, output = 4.0}}\n",
+        server.url
+    );
+    let models = file("agent-testing/costs/models.toml", models);
+    let case = case("priced", "cassette = \"new.jsonl\"\nexpect = {sum = 3}");
+    let ran = tested("costs", &[], &case, &["--record", "--llm", "m", "--models", &models]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("1 passed, 0 failed, 1500 tokens, $0.003000\n"), "{ran:?}");
+    // What was recorded has its cost, too.
+    let json = tested("costs", &[], &case, &["--json"]).json();
+    assert_eq!((&json["cost_usd"], &json["cases"][0]["cost_usd"]), (&json!(0.003), &json!(0.003)));
+    assert_eq!(json["tokens"], 1500);
+}
+
+#[test]
 fn all_that_is_wrong_with_cases_is_told_before_a_model_is_asked() {
     let server = provider::Provider::start(Vec::new());
     let model = format!("openai-compat:{}|m", server.url);

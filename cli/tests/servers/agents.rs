@@ -111,6 +111,14 @@ fn a_mission_with_servers_is_replayed_from_its_trace() {
     let called = std::fs::read_to_string(&calls).expect("calls");
     let with_servers = ["agent", "replay", &trace, "--upstreams-config", &mission.config];
     ptc(&with_servers).expect(0, "same: 3 turns, 3 requests, 2 tool calls, and the result\n");
+    // Events say which operation was called.
+    let events = std::fs::read_to_string(&trace).expect("a trace");
+    assert_eq!(events.matches(r#""operation":"fs/read_text_file""#).count(), 6, "{events}");
+    let shown = ptc(&["trace", "show", &trace]);
+    assert!(shown.out.contains("fs/read_text_file"), "{shown:?}");
+    // A tool of the same name would answer in place of the servers.
+    let ran = mission.run(&["--stub", "call=1"]);
+    assert!(ran.code == 1 && ran.err.contains("name_conflict: two tools are called `call`"), "{ran:?}");
     assert_eq!(std::fs::read_to_string(&calls).expect("calls"), called, "no tool is called");
     let ran = ptc(&["agent", "replay", &trace]);
     assert!(ran.code == 2 && ran.err.contains("hint: name them again: --upstreams-config FILE"), "{ran:?}");

@@ -13,11 +13,10 @@ use crate::quantity::counted;
 use crate::report::{self, FAULT, OK};
 use crate::upstreams;
 use cases::{Case, Cases};
-use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
 use ptc_bytecode::{Datum, Node};
 use ptc_compiler::testing::differences;
-use ptc_runtime::bridge::json_to_datum;
+use ptc_runtime::bridge::{freeze, json_to_datum};
 use ptc_runtime::{Cancel, Frozen, Grants};
 use ptc_upstream::Upstream;
 use serde_json::Value;
@@ -126,11 +125,16 @@ fn stubbed(
     args: &AgentTestArgs,
 ) -> Result<AgentBuilder, Problem> {
     let of_file = cases.stubs.iter().filter(|(name, _)| !case.stubs.contains_key(*name));
+    let of_file = of_file.map(|(name, answer)| (name, answer, vec!["stubs".to_string()]));
+    let keys = || ["cases".to_string(), case.number.to_string(), "stubs".to_string()].to_vec();
+    let of_case = case.stubs.iter().map(|(name, answer)| (name, answer, keys()));
     let wanted =
-        of_file.chain(&case.stubs).filter(|(name, _)| args.stubs.iter().all(|stub| stub.name != **name));
-    wanted.into_iter().try_fold(builder.clone(), |builder, (name, answer)| {
-        let tool = Tool::answering(name, answer).map_err(|error| usage(error.message))?;
-        Ok(super::in_place(builder, tool))
+        of_file.chain(of_case).filter(|(name, ..)| args.stubs.iter().all(|stub| stub.name != **name));
+    wanted.into_iter().try_fold(builder.clone(), |builder, (name, answer, mut keys)| {
+        keys.push(name.clone());
+        let wrong = |why: String| usage(format!("{}: {why}", cases.table.place(&keys)));
+        let answer = freeze(answer).map_err(|error| wrong(error.to_string()))?;
+        super::in_place(builder, name, answer).map_err(wrong)
     })
 }
 

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// A file of cases. Files that it names are relative to its folder.
 pub struct Cases {
+    /// The file itself, for places.
+    pub table: TableFile,
     /// The file of the agent.
     pub agent: PathBuf,
     /// Fixed results of tools in every case, by name.
@@ -25,6 +27,8 @@ pub struct Cases {
 
 /// A mission with its expected outcome.
 pub struct Case {
+    /// Its number in the file, from 0.
+    pub number: usize,
     /// Name of the case.
     pub name: String,
     /// Data of the mission.
@@ -151,6 +155,7 @@ impl Reader<'_> {
             return None;
         };
         Some(Cases {
+            table: self.table.clone(),
             agent: self.beside(&agent),
             stubs: read.stubs,
             upstreams_config: read.upstreams_config.map(|file| self.beside(&file)),
@@ -164,8 +169,8 @@ impl Reader<'_> {
     }
 
     fn case(&mut self, table: &Value, number: usize, names: &mut BTreeSet<String>) -> Option<Case> {
-        let number = number.to_string();
-        let at = ["cases", number.as_str()];
+        let index = number.to_string();
+        let at = ["cases", index.as_str()];
         let key = |name: &'static str| [at[0], at[1], name];
         let read: CaseTable = self.fields(table, &at)?;
         let Some(name) = read.name else {
@@ -199,6 +204,7 @@ impl Reader<'_> {
             (None, None) => None,
         };
         Some(Case {
+            number,
             name,
             inputs: read.inputs,
             stubs: read.stubs,
