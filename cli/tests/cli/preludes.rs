@@ -163,8 +163,8 @@ fn errors_end_with_their_codes() {
         ran.err.contains("bad.clj:2:14") && ran.err.contains("references undefined variable(s): nope"),
         "{ran:?}"
     );
-    // The good one was built all the same.
-    assert!(dir.join("dist/good.ptcp").exists());
+    // The good one is not written either.
+    assert!(ran.out.contains("good.ptcp: not written") && !dir.join("dist").exists(), "{ran:?}");
     let json = build(&[&bad], &dir.join("dist"), &["--json"]).json();
     assert_eq!(json["files"][0]["error"]["reason"], "compile_error");
     assert_eq!(json["files"][0]["error"]["ref"], "bad/f");
