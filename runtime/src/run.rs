@@ -266,7 +266,7 @@ impl Run {
 fn not_waiting(id: &CallId, waiting: &[String], is_running: bool) -> Fault {
     let why = match (is_running, waiting) {
         (false, _) => "the run has ended".to_string(),
-        (true, []) => "no call waits: it was answered already; `step` continues the run".to_string(),
+        (true, []) => "it was answered already, and `step` continues the run".to_string(),
         (true, _) => {
             format!("it was answered already, or its branch has ended; waiting: {}", waiting.join(", "))
         }
