@@ -18,18 +18,21 @@
 mod check;
 mod error;
 mod exports;
+mod fields;
 mod file;
 mod id;
 mod library;
 mod load;
 mod options;
+mod places;
 mod pricing;
 mod run;
 mod start;
 mod values;
 
 pub use error::{BuildError, Reason};
-pub use file::{AgentFile, read_table};
+pub use fields::{FieldError, read_fields};
+pub use file::{AgentFile, FilePlace, TableFile};
 pub use id::agent_id;
 pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
 pub(crate) use pricing::no_prices;

@@ -24,6 +24,7 @@
 mod compare;
 mod model;
 mod read;
+mod servers;
 mod tools;
 
 pub use read::NotWhole;
@@ -137,7 +138,8 @@ impl RecordedMission {
         self.0.root.first().map(|event| (event.at, event.trace_id))
     }
 
-    /// Replays the mission. Models and tool code answer from the trace; the rest of the agent and its data are given.
+    /// Replays the mission. Models, tool code and servers answer from the trace; the rest of the agent and its data are
+    /// given. A mission that had servers needs them again for their catalogue: no tool of theirs is called.
     pub fn run(&self, agent: &Agent, options: &RunOptions) -> ReplayReport {
         let playing: Shared = Arc::new(Mutex::new(ReplayState {
             asked: vec![false; self.0.asked.len()],
@@ -153,6 +155,7 @@ impl RecordedMission {
             models: Arc::new(OneModel(client)),
             llm_registry: Default::default(),
             tracer: options.tracer.clone().with(memory.clone()),
+            servers: options.servers.as_ref().map(|servers| self.serving(servers, &playing)),
             changes: None,
             ..options.clone()
         };

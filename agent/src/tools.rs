@@ -70,6 +70,7 @@ impl Tool {
             max_cached_bytes: None,
             is_verbatim: false,
             input_schema: None,
+            operation: None,
             bad_signature: None,
             is_builtin: false,
         }
@@ -374,7 +375,7 @@ impl Tool {
         let name = &self.name;
         if let Some(error) = &self.bad_signature {
             let message = format!("the signature of the tool `{name}` cannot be read: {error}");
-            return Err(BuildError::new(Reason::InvalidSignature, message));
+            return Err(BuildError::new(Reason::InvalidSignature, message).under(&["signature"]));
         }
         let wrong = |message: String| Err(BuildError::new(Reason::InvalidTool, message));
         if self.description.as_ref().is_some_and(|text| text.trim().is_empty()) {

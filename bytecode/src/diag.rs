@@ -11,6 +11,8 @@ use crate::codes::Code;
 use crate::span::{Place, Span, line_text, place_of};
 use crate::text::visible;
 use crate::trace::Trace;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 /// One error or warning with its parts, never just a string.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +62,21 @@ pub enum Subject {
         /// True if it stands first in the marked source.
         stands_first: bool,
     },
+}
+
+/// For logs: `kind` (the stable reason), `label` (`E0302`), `severity`, `message`, `hint`, and `span` in bytes of the
+/// source. Line and column need the source: see [`Diagnostic::place`].
+impl Serialize for Diagnostic {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut out = to.serialize_struct("Diagnostic", 6)?;
+        out.serialize_field("kind", self.code.reason())?;
+        out.serialize_field("label", &self.code.label())?;
+        out.serialize_field("severity", if self.code.is_warning() { "warning" } else { "error" })?;
+        out.serialize_field("message", &self.message)?;
+        out.serialize_field("hint", &self.hint)?;
+        out.serialize_field("span", &self.span)?;
+        out.end()
+    }
 }
 
 impl Diagnostic {

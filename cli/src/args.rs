@@ -347,12 +347,18 @@ fn bytes(text: &str) -> Result<u64, String> {
     quantity::parse_flag(text, Unit::Bytes)
 }
 
-/// Compiles programs without running them. Tool names are not checked.
+/// Compiles programs and preludes without running them. Tool names are not checked.
+///
+/// A file of `(ns …)` and definitions is a prelude, which may use the others.
 #[derive(ClapArgs, Debug)]
 pub struct CheckArgs {
-    /// The programs; `-` is standard input.
-    #[arg(value_name = "FILE", required = true)]
+    /// Programs and preludes, or folders of .clj files; `-` is standard input.
+    #[arg(value_name = "FILE|DIR", required = true)]
     pub files: Vec<PathBuf>,
+
+    /// Adds a prelude that the files use. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
 
     /// Prints one JSON object.
     #[arg(long)]
@@ -517,6 +523,10 @@ pub struct InspectArgs {
     /// Shows what the prelude adds to a prompt.
     #[arg(long)]
     pub inventory: bool,
+
+    /// Prints the lines that pin these builds and their key, for an agent file, server settings and flags.
+    #[arg(long, conflicts_with_all = ["json", "disasm", "source", "inventory"])]
+    pub pin: bool,
 }
 
 /// Checks `.ptcp` files from end to end.
@@ -531,8 +541,9 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, default_missing_value = "")]
     pub rebuild: Option<String>,
 
-    /// Checks the file's requirements against a configuration of upstream servers.
-    #[arg(long, value_name = "UPSTREAMS.JSON")]
+    /// Checks the file's requirements against a configuration of upstream servers; with a `.clj` source, the
+    /// same as --rebuild SOURCE.
+    #[arg(long, value_name = "UPSTREAMS.JSON|SOURCE")]
     pub against: Option<PathBuf>,
 
     /// Adds a prelude that the files use. They can always use each other. Repeatable.

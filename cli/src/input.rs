@@ -37,6 +37,14 @@ impl Data {
         Ok(Data { name: name.to_string(), source })
     }
 
+    /// Refuses two of the same name, of which only one would be used.
+    pub fn check_names(all: &[Data], flag: &str) -> Result<(), Problem> {
+        let twice = (1..all.len()).find(|i| all[..*i].iter().any(|known| known.name == all[*i].name));
+        let Some(again) = twice.map(|i| &all[i]) else { return Ok(()) };
+        let message = format!("{flag} gives `{}` twice", again.name);
+        Err(Problem::new(Code::InvalidConfig, message).hint("keep one of them"))
+    }
+
     /// The value, which errors call `kind/NAME`.
     pub fn load(&self, limits: &Limits, kind: &str) -> Result<Frozen, Problem> {
         let (bytes, from) = match &self.source {
@@ -75,9 +83,17 @@ impl Data {
                 "this looks like JSON lines, with one record per line: run the program with `ptc batch`"
                     .to_string(),
             ),
+            DataSource::Text(text) if is_plain_text(text) => {
+                Some(format!("a text needs quotes of its own: '{}=\"{text}\"'", self.name))
+            }
             _ => None,
         }
     }
+}
+
+/// True for a short text that only lacks the quotes of JSON.
+fn is_plain_text(text: &str) -> bool {
+    text.len() <= 60 && text.starts_with(char::is_alphabetic) && !text.contains(['"', '\'', '\\', '\n'])
 }
 
 /// True if the first two lines are JSON each.

@@ -6,7 +6,7 @@ use crate::preludes::{self, guarded};
 use crate::problem::Problem;
 use crate::{stored, upstreams};
 use ptc::Engine;
-use ptc_bytecode::{Code, Limits};
+use ptc_bytecode::{Code, Limits, ToolName};
 use ptc_runtime::{Frozen, Grants, Runtime, Tools};
 use ptc_upstream::ProgramHost;
 use std::path::PathBuf;
@@ -19,7 +19,9 @@ pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Res
     let attach = &settings.attach;
     let runtime = guarded(plain_runtime(limits)?, &attach.trusted, &attach.policy())?;
     let (tools, more) = reach(&runtime, write)?;
-    let tools = stubbed(&tools, &stubs(&settings.stubs, &limits)?);
+    let stubs = stubs(&settings.stubs, &limits)?;
+    check_sources(&tools, &stubs, host.servers().is_some())?;
+    let tools = stubbed(&tools, &stubs);
     let runtime = host.runtime(runtime.with_tools(tools));
     let runtime = preludes::attach(runtime, &with_these(&attach.preludes, &more))?;
     Ok(Engine::from(configured(runtime, settings)).grants(grants(settings)?))
@@ -43,8 +45,23 @@ pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     Ok(configured(runtime, settings))
 }
 
+/// Refuses a stub for a tool that comes from elsewhere: one of the two would silently never be called.
+fn check_sources(tools: &Tools, stubs: &[(String, Frozen)], has_servers: bool) -> Result<(), Problem> {
+    for (name, _) in stubs {
+        let other = match () {
+            () if has_servers && name == ToolName::CALL => "the servers of --upstreams-config",
+            () if tools.names().any(|known| known == name) => "--prelude-write or --log-prelude",
+            () => continue,
+        };
+        let message = format!("tool/{name} comes from both --stub {name} and {other}");
+        return Err(Problem::new(Code::InvalidConfig, message).hint("leave one of the flags out"));
+    }
+    Ok(())
+}
+
 /// The answers of all `--stub`, by name.
 pub fn stubs(stubs: &[Data], limits: &Limits) -> Result<Vec<(String, Frozen)>, Problem> {
+    Data::check_names(stubs, "--stub")?;
     stubs.iter().map(|stub| Ok((stub.name.clone(), stub.load(limits, "tool")?))).collect()
 }
 

@@ -15,9 +15,15 @@ const VARIABLE: &str = "PTC_RUNNER_UPSTREAMS";
 
 /// The servers the flags ask for, if they ask for any. Programs get none that nobody named.
 pub fn start(args: &UpstreamArgs) -> Result<Option<Upstream>, Problem> {
+    start_named(args, None)
+}
+
+/// The servers the flags ask for, or else those of this file, which another file names.
+pub fn start_named(args: &UpstreamArgs, file: Option<&Path>) -> Result<Option<Upstream>, Problem> {
     let around = Surroundings::current();
     let named = around.var(VARIABLE).filter(|path| !path.is_empty());
-    let path = args.upstreams_config.clone().or_else(|| named.map(Into::into));
+    let path = args.upstreams_config.clone().or_else(|| file.map(Path::to_path_buf));
+    let path = path.or_else(|| named.map(Into::into));
     path.map(|path| open(&path, args, &around)).transpose()
 }
 

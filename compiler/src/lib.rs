@@ -38,6 +38,7 @@ pub mod reads;
 mod resolve;
 pub mod resolved;
 mod scope;
+mod slips;
 pub mod suggest;
 pub mod testing;
 mod token;
@@ -149,7 +150,11 @@ fn compile_warned(
 ) -> Result<(Artifact, Vec<DataRead>, Reads), Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse::parse_metered(source, &arena, limits, meter, warnings).map(|text| match scope.test {
+    let text = parse::parse_metered(source, &arena, limits, meter, warnings);
+    if let Ok(text) = &text {
+        warnings.extend(slips::slips(text.forms));
+    }
+    let forms = text.map(|text| match scope.test {
         Some(part) => testing::select(text.forms, part, &arena),
         None => text.forms,
     });
@@ -163,6 +168,18 @@ fn compile_warned(
         resolved.data.iter().map(read).collect(),
         reads::reads(&resolved, scope.interface.as_deref(), &arena),
     ))
+}
+
+/// Returns warnings about a text, without compiling it; none if it cannot be read.
+pub fn warnings(source: &str, limits: &Limits, meter: &Meter<'_>) -> Vec<Diagnostic> {
+    let (arena, mut warnings) = (Bump::new(), Vec::new());
+    match parse::parse_metered(source, &arena, limits, meter, &mut warnings) {
+        Ok(text) => {
+            warnings.extend(slips::slips(text.forms));
+            warnings
+        }
+        Err(_) => Vec::new(),
+    }
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.

@@ -19,7 +19,7 @@ pub use assemble::{Compiled, file_of};
 pub use parts::{CompiledDefinition, CompiledNamespace, Metadata, Namespaces, PreludeError, unfinished};
 pub use texts::fit as texts_fit;
 pub use used::Used;
-pub use uses::{BREAK_UP, Outline, in_order, outline};
+pub use uses::{BREAK_UP, Outline, in_order, is_source, outline};
 
 use crate::interface::Interface;
 use crate::lower;

@@ -52,6 +52,9 @@ pub trait Servers: Send + Sync {
     /// Lists the tools of all servers, starting servers as needed.
     fn tools(&self) -> ServerListing;
 
+    /// Takes note of the name under which a tool is offered to a model.
+    fn offered(&self, _server: &str, _tool: &str, _name: &str) {}
+
     /// Calls a tool by name and returns the value that its server sends. Failures of servers are errors here.
     fn call_tool(&self, server: &str, tool: &str, args: ToolArgs) -> ServerCall;
 

@@ -1,7 +1,7 @@
 //! A model with scripted replies, for tests.
 
 use crate::stream::Chunk;
-use crate::{Caps, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
+use crate::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,6 +79,21 @@ impl fmt::Debug for Reply {
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A request beyond the script is a final error, which is not retried:
+///
+/// ```
+/// use ptc_model::{LlmRequest, LlmRetry, Model, Retry, Scripted};
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let script = Scripted::new(["one"]);
+/// let model = Retry::new(script.clone(), LlmRetry::default());
+/// let request = LlmRequest::new("system", "Add");
+/// assert!(model.call(&request).await.is_ok());
+/// let error = model.call(&request).await.unwrap_err();
+/// assert_eq!((error.cause.as_deref(), script.requests().len()), (Some("script_ended"), 2));
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Default, Debug)]
 pub struct Scripted(Arc<Mutex<Script>>);
 
@@ -121,7 +136,9 @@ impl Scripted {
         script.asked.push(request.clone());
         let n = script.asked.len();
         let reply = script.replies.pop_front().ok_or_else(|| {
-            LlmError::from(format!("the script has {} replies, but this is request {n}", script.given))
+            let message = format!("the script has {} replies, but this is request {n}", script.given);
+            // Asking again does not make a script longer.
+            LlmError::new(ErrorKind::Unsupported, message).cause("script_ended")
         })?;
         script.given += 1;
         Ok(reply)

@@ -128,6 +128,36 @@ impl Write for Replacement {
     }
 }
 
+/// Replaces several files: all new files are written before the first takes its place, so that a full disk or a folder
+/// without permission changes none of them. The error comes with the path that it is about.
+///
+/// ```
+/// use ptc_runtime::files::{Access, replace_all};
+/// let folder = std::env::temp_dir();
+/// let (path, nowhere) = (folder.join(format!("ptc-doc-all-{}", std::process::id())), folder.join("no/such/folder"));
+/// let error = replace_all([(&*path, &b"1"[..]), (&*nowhere, b"2")], Access::Usual).unwrap_err();
+/// assert_eq!((error.0, path.exists()), (nowhere, false));
+/// ```
+pub fn replace_all<'f>(
+    files: impl IntoIterator<Item = (&'f Path, &'f [u8])>,
+    access: Access,
+) -> Result<(), (PathBuf, io::Error)> {
+    let mut written = Vec::new();
+    for (path, content) in files {
+        let new = Replacement::create(path, access).and_then(|mut new| {
+            new.write_all(content)?;
+            new.file.sync_all().map(|()| new)
+        });
+        written.push((path, new.map_err(|error| (path.to_path_buf(), error))?));
+    }
+    for (path, new) in written {
+        let place = new.place.clone();
+        let placed = new.place().and_then(|()| sync_folder(folder_of(&place)));
+        placed.map_err(|error| (path.to_path_buf(), error))?;
+    }
+    Ok(())
+}
+
 /// Suffix of files on their way to their place.
 const LEFTOVER: &str = ".tmp";
 

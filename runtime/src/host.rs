@@ -117,6 +117,22 @@ impl Runtime {
         self
     }
 
+    /// Takes all tools away. Names of tools are then not checked when programs are compiled.
+    ///
+    /// ```
+    /// use ptc_runtime::{Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(Tools::new());
+    /// assert!(runtime.compile("(tool/find {})").is_err());
+    /// assert!(runtime.without_tools().compile("(tool/find {})").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn without_tools(mut self) -> Runtime {
+        self.settings.tools = Arc::new(Tools::new());
+        self.settings.has_tools = false;
+        self
+    }
+
     /// Returns the tools that programs may call.
     pub fn tools(&self) -> &Arc<Tools> {
         &self.settings.tools

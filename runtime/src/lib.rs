@@ -27,6 +27,7 @@ pub mod files;
 mod function;
 mod host;
 pub mod json;
+mod logged;
 mod natives;
 mod parallel;
 mod pool;

@@ -76,7 +76,8 @@ impl Run {
     pub fn slice(&mut self) -> Option<Step> {
         let Some(vm) = &mut self.vm else {
             return Some(Step::Done(Err(Failure::of(
-                Fault::new(Code::Internal, "the run has ended already"),
+                Fault::new(Code::InvalidConfig, "the run has ended already, and its outcome was given once")
+                    .hint("keep the outcome of `Step::Done`; `Runtime::start` runs the program again"),
                 None,
                 self.program.clone(),
             ))));
@@ -178,11 +179,14 @@ impl Run {
         if let Some(vm) = &self.vm {
             parallel::pending(vm, &mut Vec::new(), None, &mut found);
         }
-        let name = found.into_iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
+        let name = found.iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
+        let waiting: Vec<String> = found.iter().map(|(id, ..)| format!("`{id}`")).collect();
         let (Some(vm), Some(name)) = (&mut self.vm, name) else {
-            let fault =
-                Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for a result"));
-            return Err(Failure::of(fault, None, self.program.clone()));
+            return Err(Failure::of(
+                not_waiting(id, &waiting, self.vm.is_some()),
+                None,
+                self.program.clone(),
+            ));
         };
         let reply = match answer {
             Ok(ToolAnswer::Datum(datum)) => Reply::Datum(datum),
@@ -256,6 +260,19 @@ impl Run {
     pub fn program(&self) -> &Program {
         &self.program
     }
+}
+
+/// Makes the fault of an answer to a call that does not wait for one.
+fn not_waiting(id: &CallId, waiting: &[String], is_running: bool) -> Fault {
+    let why = match (is_running, waiting) {
+        (false, _) => "the run has ended".to_string(),
+        (true, []) => "it was answered already, and `step` continues the run".to_string(),
+        (true, _) => {
+            format!("it was answered already, or its branch has ended; waiting: {}", waiting.join(", "))
+        }
+    };
+    Fault::new(Code::InvalidTool, format!("the tool call `{id}` is not waiting for a result: {why}"))
+        .hint("answer each call of `pending()` once, then call `step`")
 }
 
 /// Reserves the actual memory of a run that waits or has ended, instead of the maximum. If there is too little
@@ -361,6 +378,9 @@ const UNKNOWN: u64 = 0;
 
 /// Price above any limit.
 const TOO_MUCH: u64 = u64::MAX;
+
+/// Maximum bytes of a value in `{:?}`.
+const MAX_DEBUG: usize = 200;
 
 /// A run that ended well: its value, still in the run's heap, and the facts of the run.
 pub struct Outcome {
@@ -582,7 +602,17 @@ impl Outcome {
 
 impl fmt::Debug for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outcome").field("value", &self.print()).field("fuel", &self.fuel).finish()
+        // Logs take the beginning of a value of any size, without what is firewalled.
+        let mut value = String::new();
+        let is_whole = self.vm.heap().print(self.value, &mut value, MAX_DEBUG).is_ok();
+        value.truncate(value.floor_char_boundary(MAX_DEBUG));
+        if !is_whole {
+            value.push('…');
+        }
+        f.debug_struct("Outcome")
+            .field("value", &format_args!("{value}"))
+            .field("fuel", &self.fuel)
+            .finish_non_exhaustive()
     }
 }
 

@@ -74,7 +74,9 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
 
     // 1. The mission.
     problems.extend(found(Reason::MissingPrompt));
-    if problems.is_empty() && options.prompt.as_ref().is_none_or(|prompt| prompt.trim().is_empty()) {
+    // An agent among the tools may lack one, too.
+    let is_own = |error: &BuildError| error.keys.first().is_none_or(|key| key == "prompt");
+    if !problems.iter().any(is_own) && options.prompt.as_ref().is_none_or(|prompt| prompt.trim().is_empty()) {
         problems
             .push(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`: say what it should do"));
     }
@@ -82,31 +84,36 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
     problems.extend(found(Reason::InvalidOption));
     problems.extend(ranges(options));
     // 3. Names of tools.
-    problems.extend(options.tools.check_reserved());
+    problems.extend(found(Reason::ReservedToolName));
+    problems.extend(options.tools.check_reserved().map(|error| error.under(&["tools"])));
     // 4. Tools.
     problems.extend(found(Reason::InvalidTool));
-    problems.extend(options.tools.check());
-    problems.extend(options.tool_catalog.check());
+    problems.extend(options.tools.check().into_iter().map(|error| error.under(&["tools"])));
+    problems.extend(options.tool_catalog.check().into_iter().map(|error| error.under(&["tool_catalog"])));
     problems.extend(callable(options));
     // 5. The contract.
     problems.extend(found(Reason::InvalidSignature));
     let signature = options.signature.read();
     if let Err(error) = &signature {
         let message = format!("the signature cannot be read: {error}");
-        problems.push(BuildError::new(Reason::InvalidSignature, message));
+        problems.push(BuildError::new(Reason::InvalidSignature, message).under(&["signature"]));
     }
     let context = options.context_signature.as_ref().map(|text| Signature::parse(text));
     if let Some(Err(error)) = &context {
         let message = format!("`context_signature` cannot be read: {error}");
-        problems.push(BuildError::new(Reason::InvalidSignature, message));
+        problems.push(BuildError::new(Reason::InvalidSignature, message).under(&["context_signature"]));
     }
     let signature = signature.ok();
+    for reason in [Reason::ValidationError, Reason::NameConflict, Reason::NotCompilable] {
+        problems.extend(found(reason));
+    }
     // 6 and 7. The mission against the contract.
     problems.extend(found(Reason::TemplateError));
     let template = match Template::parse(options.prompt.as_deref().unwrap_or_default()) {
         Ok(template) => Some(template),
         Err(error) => {
-            problems.push(BuildError::new(Reason::TemplateError, format!("`prompt`: {error}")));
+            let error = BuildError::new(Reason::TemplateError, format!("`prompt`: {error}"));
+            problems.push(error.under(&["prompt"]));
             None
         }
     };
@@ -120,7 +127,7 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
     let is_recursive = options.tools.iter().any(|tool| matches!(tool.kind, ToolKind::SelfAgent));
     if is_recursive && signature.as_ref().is_some_and(|signature| signature.params.is_empty()) {
         let message = "the tool `self` needs a `signature` with parameters, so that it can be called on something smaller";
-        problems.push(BuildError::new(Reason::InvalidTool, message));
+        problems.push(BuildError::new(Reason::InvalidTool, message).under(&["signature"]));
     }
     // 11. The plan.
     problems.extend(plan(options));
@@ -281,7 +288,7 @@ fn callable(options: &AgentOptions) -> Vec<BuildError> {
                  in code, or move it to `tool_catalog`",
                 tool.name
             );
-            BuildError::new(Reason::InvalidTool, message)
+            BuildError::new(Reason::InvalidTool, message).under(&["tools", &tool.name])
         })
         .collect()
 }
@@ -303,8 +310,9 @@ fn placeholders(
         }
         _ => String::new(),
     };
-    let wrong =
-        |error: TemplateError| BuildError::new(Reason::TemplateError, format!("`prompt`: {error}{hint}"));
+    let wrong = |error: TemplateError| {
+        BuildError::new(Reason::TemplateError, format!("`prompt`: {error}{hint}")).under(&["prompt"])
+    };
     // Placeholders may also name data whose types are declared apart from the contract.
     let declared = context.into_iter().flat_map(|context| {
         context.params.iter().chain(context.returns.fields().unwrap_or_default()).cloned()
@@ -317,7 +325,7 @@ fn placeholders(
             let message = format!(
                 "the parameter `{name}` is not used in `prompt`, and a text agent sees it nowhere else"
             );
-            BuildError::new(Reason::TemplateError, message)
+            BuildError::new(Reason::TemplateError, message).under(&["signature"])
         }));
     }
     problems

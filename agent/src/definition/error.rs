@@ -1,5 +1,6 @@
 //! Errors of building agents.
 
+use ptc_bytecode::Place;
 use std::fmt;
 
 macro_rules! reasons {
@@ -54,16 +55,29 @@ pub struct BuildError {
     pub reason: Reason,
     /// Description of the problem, and how to fix it.
     pub message: String,
+    /// Keys that lead to the wrong value in the definition, the outermost first; empty if no key is wrong.
+    pub keys: Vec<String>,
+    /// Place inside the text of that value, such as a program.
+    pub inside: Option<Place>,
 }
 
 impl BuildError {
     /// Returns an error with this reason and message.
     pub fn new(reason: Reason, message: impl Into<String>) -> BuildError {
-        BuildError { reason, message: message.into() }
+        BuildError { reason, message: message.into(), keys: Vec::new(), inside: None }
     }
 
+    /// Returns an error of an option, or of a part of one, such as `prompt_limit.list`.
     pub(crate) fn option(name: &str, rule: impl fmt::Display) -> BuildError {
-        BuildError::new(Reason::InvalidOption, format!("`{name}` {rule}"))
+        let keys: Vec<&str> = name.split('.').collect();
+        BuildError::new(Reason::InvalidOption, format!("`{name}` {rule}")).under(&keys)
+    }
+
+    /// Puts keys before those that lead to the wrong value.
+    #[must_use]
+    pub fn under(mut self, keys: &[&str]) -> BuildError {
+        self.keys.splice(0..0, keys.iter().map(|key| key.to_string()));
+        self
     }
 }
 

@@ -84,8 +84,10 @@ impl AgentBuilder {
             Some(Ok(())) => {}
             Some(Err(why)) => {
                 let error = match name {
-                    "prompt" => BuildError::new(Reason::MissingPrompt, "`prompt` must be a text"),
-                    "signature" => BuildError::new(Reason::InvalidSignature, why),
+                    "prompt" => {
+                        BuildError::new(Reason::MissingPrompt, "`prompt` must be a text").under(&[name])
+                    }
+                    "signature" => BuildError::new(Reason::InvalidSignature, why).under(&[name]),
                     _ => BuildError::option(name, why),
                 };
                 self.problems.push(error);
@@ -95,7 +97,7 @@ impl AgentBuilder {
                 let hint = nearest(name, OPTIONS.iter().map(|row| row.name));
                 let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
                 let message = format!("there is no option `{shown}`{hint}");
-                self.problems.push(BuildError::new(Reason::InvalidOption, message));
+                self.problems.push(BuildError::new(Reason::InvalidOption, message).under(&[name]));
             }
         }
     }
@@ -128,10 +130,12 @@ impl AgentBuilder {
             return;
         };
         for (tool, entry) in table {
-            match Tool::from_json(tool, entry) {
+            match Tool::read(tool, entry) {
                 Ok(tool) if name == "tools" => self.options.tools.insert(tool),
                 Ok(tool) => self.options.tool_catalog.insert(tool),
-                Err(error) => self.problems.push(error),
+                Err(found) => {
+                    self.problems.extend(found.into_iter().map(|error| error.under(&[name, tool])));
+                }
             }
         }
     }

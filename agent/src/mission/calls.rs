@@ -17,8 +17,10 @@ pub(crate) const RECORD_BYTES: usize = 16 << 10;
 impl CallRecord {
     /// Returns the summary for the record of a turn, without arguments and answer.
     pub(crate) fn summary(&self) -> Value {
+        let operation = self.operation.as_deref().and_then(|operation| operation.split_once('/'));
         json!({
-            "server": null, "tool": self.name, "duration_ms": self.duration_ms,
+            "server": operation.map(|(server, _)| server),
+            "tool": operation.map_or(self.name.as_str(), |(_, tool)| tool), "duration_ms": self.duration_ms,
             "args_hash": self.public_args_hash.clone().unwrap_or_else(|| args_hash(&self.args)),
             "outcome": if self.error.is_some() { "error" } else { "ok" },
         })

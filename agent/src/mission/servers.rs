@@ -6,7 +6,7 @@
 use super::guard::{Guard, GuardFn};
 use super::state::Mode;
 use super::step::{CallRecord, Fail, Turn};
-use crate::definition::AgentBuilder;
+use crate::definition::{AgentBuilder, Reason};
 use crate::tools::{Body, Effect, Expose, MAX_NATIVE, Tool, ToolKind, free_name, is_offered};
 use crate::{Agent, RunOptions};
 use ptc_bytecode::{Effects, ToolName};
@@ -79,6 +79,19 @@ pub(super) async fn equipped(
     (run, warnings)
 }
 
+/// Returns the failure of a mission whose agent has a tool of the name by which programs call servers: one of them would
+/// silently answer in place of the other.
+pub(super) fn same_name(agent: &Agent, run: &RunOptions) -> Option<Fail> {
+    let agent = agent.changed(run).ok()?;
+    agent.options().tools.get(ToolName::CALL)?;
+    let message = format!(
+        "two tools are called `{0}`: one of the agent (or a stub), and the one by which programs call upstream servers; \
+         rename the agent's, or leave the servers out",
+        ToolName::CALL
+    );
+    Some(Fail::new(Reason::NameConflict.name(), message))
+}
+
 /// Converts tools of servers to tools offered to a model.
 fn offered(
     listed: impl Iterator<Item = ServerTool>,
@@ -87,6 +100,8 @@ fn offered(
 ) -> Vec<Tool> {
     let tool = |tool: ServerTool| {
         let name = free_name(&tool.server, &tool.name, &mut taken);
+        servers.offered(&tool.server, &tool.name, &name);
+        let operation = format!("{}/{}", tool.server, tool.name);
         let (calls, server, called) = (servers.clone(), tool.server, tool.name);
         let body = Body::waiting(move |args, _| calls.call_tool(&server, &called, args));
         let effect = match tool.effect {
@@ -95,7 +110,8 @@ fn offered(
             _ => Effect::Read,
         };
         let made = Tool::of(name, ToolKind::Plain(body)).verbatim().expose(Expose::Native).effect(effect);
-        let made = made.taking(object(tool.input_schema));
+        let mut made = made.taking(object(tool.input_schema));
+        made.operation = Some(operation);
         if tool.description.trim().is_empty() { made } else { made.description(tool.description) }
     };
     listed.map(tool).collect()

@@ -29,6 +29,9 @@ pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Bo
     let started = now();
     let Some(servers) = &run.servers else { return start(agent, run, None, started).await };
     let finish = FinishOnDrop(servers);
+    if let Some(fail) = super::servers::same_name(agent, run) {
+        return Err(Box::new(Step::failed(fail)));
+    }
     let (equipped, warnings) = equipped(agent, run, servers).await;
     let mut ended = start(agent, &equipped, None, started).await;
     drop(finish);

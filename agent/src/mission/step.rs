@@ -314,6 +314,9 @@ pub struct Turn {
 pub struct CallRecord {
     /// Name of the tool.
     pub name: String,
+    /// Operation of an upstream server, as `server/tool`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
     /// Arguments of the call.
     pub args: Value,
     /// Hash of the arguments for traces, without firewalled parts; None if there are none.

@@ -294,6 +294,9 @@ impl Toolbox {
         self.place.secrets().learn(&asked.args);
         scope.emit(Kind::ToolStart, |event| {
             event.tool_name = Some(asked.name.to_string());
+            if let Some(operation) = self.operation(&asked) {
+                event.data.insert("operation".to_string(), operation.into());
+            }
             event.data.insert("args".to_string(), brief(&self.traced(&asked.args)).0);
         });
         let mut notes = Notes::default();
@@ -604,6 +607,7 @@ impl Toolbox {
         };
         CallRecord {
             name: asked.name.to_string(),
+            operation: self.operation(asked),
             args: brief(&asked.args).0,
             public_args_hash: match self.traced(&asked.args) {
                 Cow::Owned(public) => Some(args_hash(&brief(&public).0)),
@@ -625,6 +629,20 @@ impl Toolbox {
             warnings: notes.warnings.clone(),
             effect: effect.name().to_string(),
         }
+    }
+
+    /// Returns the operation of an upstream server that a call is for, as `server/tool`. Names that are firewalled stay
+    /// hidden.
+    fn operation(&self, asked: &ToolRequest<'_>) -> Option<String> {
+        let tool = self.tools.get(asked.name).filter(|tool| tool.is_of_servers())?;
+        if tool.operation.is_some() {
+            return tool.operation.clone();
+        }
+        let args =
+            self.place.shows_secrets.then(|| asked.args.clone()).unwrap_or_else(|| redact(&asked.args));
+        let tree = data::Tree::new(&args);
+        let named = |key: &str| tree.root().get(key).and_then(|view| view.name()).map(str::to_string);
+        Some(format!("{}/{}", named("server")?, named("tool")?))
     }
 
     /// Returns data for a trace: without firewalled parts, unless the agent lets traces show them.
@@ -665,6 +683,9 @@ impl Toolbox {
         let ended = if record.error.is_some() { Kind::ToolException } else { Kind::ToolStop };
         scope.emit(ended, |event| {
             event.tool_name = Some(record.name.clone());
+            if let Some(operation) = &record.operation {
+                event.data.insert("operation".to_string(), json!(operation));
+            }
             match &record.error {
                 Some(error) => event.data.insert("error".to_string(), json!(error)),
                 None => event.data.insert("result".to_string(), record.result.clone()),
@@ -687,6 +708,9 @@ impl Toolbox {
                 ("cache_key_hash", json!(notes.key_hash)),
                 ("retained_bytes", json!(notes.retained.unwrap_or(0))),
             ];
+            if let Some(operation) = &record.operation {
+                event.data.insert("operation".to_string(), json!(operation));
+            }
             if let Some(replay) = &notes.replay {
                 event.data.insert("replay".to_string(), replay.clone());
             }

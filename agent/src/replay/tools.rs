@@ -50,7 +50,7 @@ impl RecordedMission {
     }
 }
 
-fn answer(
+pub(super) fn answer(
     tape: &super::Tape,
     playing: &Shared,
     name: &str,

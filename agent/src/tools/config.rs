@@ -1,12 +1,13 @@
 //! Tools from files, without code.
 
 use super::{Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolKind, Visibility};
-use crate::definition::{Agent, AgentBuilder, BuildError, Reason};
+use crate::definition::{Agent, AgentBuilder, BuildError, FieldError, Reason, read_fields};
 use ptc_contract::signature::{Signature, Validation};
 use ptc_contract::template::Template;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// A tool in JSON or TOML. With `prompt` it asks a model; with `prompt` and `tools`, or with `agent` (a whole
 /// definition), it is a separate agent; with `answer` or `source` it needs no model. With none of these it can only
@@ -85,93 +86,66 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
 const ROWS: usize = 20;
 
 impl Tool {
-    /// Reads an entry of a file: a table, or the word `self`.
+    /// Reads an entry of a file: a table, or the word `self`. Returns the first problem of a wrong entry.
     pub fn from_json(name: &str, entry: &Value) -> Result<Tool, BuildError> {
+        Tool::read(name, entry).map_err(|problems| {
+            let none = || wrong(name, Reason::InvalidTool, "cannot be read");
+            problems.into_iter().next().unwrap_or_else(none)
+        })
+    }
+
+    /// Reads an entry of a file, or returns all its problems. Their keys begin inside the entry.
+    pub(crate) fn read(name: &str, entry: &Value) -> Result<Tool, Vec<BuildError>> {
         if entry.as_str() == Some("self") {
             return Ok(Tool::self_agent(name));
         }
-        let wrong =
-            |message: String| BuildError::new(Reason::InvalidTool, format!("the tool `{name}`: {message}"));
-        let config: ToolConfig =
-            serde_json::from_value(entry.clone()).map_err(|error| wrong(error.to_string()))?;
-        config.into_tool(name)
+        let Value::Object(table) = entry else {
+            let message = "must be a table, such as {\"answer\": 19}, or \"self\" for the agent itself";
+            return Err(vec![wrong(name, Reason::InvalidTool, message)]);
+        };
+        let config: ToolConfig = read_fields(table).map_err(|problems| {
+            let told = |problem: FieldError| {
+                let error = wrong(name, Reason::InvalidTool, problem.message);
+                if problem.key.is_empty() { error } else { error.under(&[&problem.key]) }
+            };
+            problems.into_iter().map(told).collect::<Vec<_>>()
+        })?;
+        config.tool(name)
     }
 }
 
+/// Returns a problem of a tool.
+fn wrong(name: &str, reason: Reason, message: impl Display) -> BuildError {
+    BuildError::new(reason, format!("the tool `{name}`: {message}"))
+}
+
 impl ToolConfig {
-    /// Converts the entry to a tool.
-    pub fn into_tool(self, name: &str) -> Result<Tool, BuildError> {
-        let wrong =
-            |reason, message: String| BuildError::new(reason, format!("the tool `{name}`: {message}"));
-        let signature = match &self.signature {
-            None => None,
-            Some(value) => Some(
-                Signature::from_json(value)
-                    .map_err(|error| wrong(Reason::InvalidSignature, error.to_string()))?,
-            ),
+    /// Converts the entry to a tool, or returns all its problems.
+    fn tool(mut self, name: &str) -> Result<Tool, Vec<BuildError>> {
+        let mut problems = Vec::new();
+        let signature = self.signature.take().and_then(|value| match Signature::from_json(&value) {
+            Ok(signature) => Some(signature),
+            Err(error) => {
+                problems.push(wrong(name, Reason::InvalidSignature, error).under(&["signature"]));
+                None
+            }
+        });
+        let has_signature = problems.is_empty();
+        let kind = match self.one_of() {
+            Ok(()) => self.kind(name, signature.clone()),
+            Err(message) => Err(vec![wrong(name, Reason::InvalidTool, message)]),
         };
-        let mut signature = signature;
-        self.one_of().map_err(|message| wrong(Reason::InvalidTool, message))?;
-        let mut description = self.description;
-        let kind = match (&self.prompt, self.tools) {
-            (None, None) if self.agent.is_some() => {
-                let table = self.agent.unwrap_or_default();
-                let builder = named(AgentBuilder::from_json(&table), name);
-                let agent = built(builder).map_err(|(reason, message)| wrong(reason, message))?;
-                signature = signature.or_else(|| Some(super::signature_of(&agent)));
-                description = description.or_else(|| agent.options().description.clone());
-                ToolKind::Agent(Box::new(agent))
-            }
-            (None, None) if self.answer.is_some() => {
-                Tool::answering(name, &self.answer.unwrap_or_default())?.kind
-            }
-            (None, None) if self.source.is_some() => {
-                Tool::program(name, &self.source.unwrap_or_default())?.kind
-            }
-            (Some(prompt), Some(tools)) => {
-                let tools: Result<Vec<Tool>, BuildError> =
-                    tools.iter().map(|(name, entry)| Tool::from_json(name, entry)).collect();
-                let mut builder = Agent::builder().prompt(prompt).name(name);
-                for tool in tools? {
-                    builder = builder.tool(tool);
-                }
-                if let Some(signature) = signature.clone() {
-                    builder = builder.signature(signature);
-                }
-                if let Some(llm) = self.llm {
-                    builder = builder.llm(llm);
-                }
-                let agent = built(builder).map_err(|(reason, message)| wrong(reason, message))?;
-                ToolKind::Agent(Box::new(agent))
-            }
-            (Some(prompt), None) => {
-                let prompt = Template::parse(prompt)
-                    .map_err(|error| wrong(Reason::TemplateError, error.to_string()))?;
-                let json_signature = match &self.json_signature {
-                    None => None,
-                    Some(text) => Some(
-                        Signature::parse(text)
-                            .map_err(|error| wrong(Reason::InvalidSignature, error.to_string()))?,
-                    ),
-                };
-                ToolKind::Llm(Box::new(LlmTool {
-                    prompt,
-                    signature: signature.clone(),
-                    json_signature,
-                    llm: self.llm.unwrap_or_default(),
-                    description: None,
-                    response_template: self.response_template,
-                    validator: None,
-                }))
-            }
-            (None, Some(_)) => {
-                return Err(wrong(Reason::InvalidTool, "`tools` needs a `prompt`".to_string()));
-            }
-            (None, None) => ToolKind::Described,
-        };
+        let kind = kind.unwrap_or_else(|mut found| {
+            problems.append(&mut found);
+            ToolKind::Described
+        });
         let mut tool = Tool::of(name, kind);
+        let of_agent = match &tool.kind {
+            ToolKind::Agent(agent) => agent.options().description.clone(),
+            _ => None,
+        };
         tool.signature = signature.or(tool.signature);
-        tool.description = description;
+        tool.description = self.description.or(of_agent.filter(|_| self.agent.is_some()));
         tool.cache = self.cache;
         tool.expose = self.expose;
         tool.native_result = self.native_result.map(|config| match config.preview {
@@ -184,11 +158,97 @@ impl ToolConfig {
         tool.timeout = self.timeout;
         tool.max_cached_bytes = self.max_cached_bytes;
         tool.effect = self.effect;
-        for (name, description) in &self.params {
-            let described = tool.signature.get_or_insert_default().describe(name, description.as_str());
-            described.map_err(|error| wrong(Reason::InvalidSignature, format!("`params`: {error}")))?;
+        // Without a signature that can be read, no name of a parameter is known to be wrong.
+        for (param, description) in self.params.iter().filter(|_| has_signature) {
+            let described = tool.signature.get_or_insert_default().describe(param, description.as_str());
+            if let Err(error) = described {
+                let error = wrong(name, Reason::InvalidSignature, format!("`params`: {error}"));
+                problems.push(error.under(&["params", param]));
+            }
         }
-        Ok(tool)
+        if problems.is_empty() { Ok(tool) } else { Err(problems) }
+    }
+
+    /// Returns what answers the calls.
+    fn kind(&mut self, name: &str, signature: Option<Signature>) -> Result<ToolKind, Vec<BuildError>> {
+        let inside = |problems: Vec<BuildError>, keys: &[&str]| -> Vec<BuildError> {
+            let of_tool = |error: BuildError| {
+                let message = format!("the tool `{name}`: {}", error.message);
+                BuildError { message, ..error }.under(keys)
+            };
+            problems.into_iter().map(of_tool).collect()
+        };
+        if let Some(table) = &self.agent {
+            let agent = built(named(AgentBuilder::from_json(table), name));
+            return Ok(ToolKind::Agent(Box::new(agent.map_err(|problems| inside(problems, &["agent"]))?)));
+        }
+        if let Some(answer) = &self.answer {
+            return Ok(Tool::answering(name, answer).map_err(|error| vec![error.under(&["answer"])])?.kind);
+        }
+        if let Some(source) = &self.source {
+            return Ok(Tool::program(name, source).map_err(|error| vec![error.under(&["source"])])?.kind);
+        }
+        let tools = self.tools.take();
+        let Some(prompt) = self.prompt.take() else {
+            return match tools {
+                Some(_) => {
+                    Err(vec![wrong(name, Reason::InvalidTool, "`tools` needs a `prompt`").under(&["tools"])])
+                }
+                None => Ok(ToolKind::Described),
+            };
+        };
+        if let Some(tools) = tools {
+            let mut builder = Agent::builder().prompt(prompt).name(name);
+            let mut problems = Vec::new();
+            for (below, entry) in &tools {
+                match Tool::read(below, entry) {
+                    Ok(tool) => builder = builder.tool(tool),
+                    Err(found) => {
+                        problems.extend(found.into_iter().map(|error| error.under(&["tools", below])))
+                    }
+                }
+            }
+            if let Some(signature) = signature {
+                builder = builder.signature(signature);
+            }
+            if let Some(llm) = self.llm.take() {
+                builder = builder.llm(llm);
+            }
+            let agent = built(builder).map_err(|mut found| {
+                problems.append(&mut found);
+                inside(std::mem::take(&mut problems), &[])
+            })?;
+            return match problems.is_empty() {
+                true => Ok(ToolKind::Agent(Box::new(agent))),
+                false => Err(inside(problems, &[])),
+            };
+        }
+        let mut problems = Vec::new();
+        let prompt = Template::parse(&prompt).map_err(|error| {
+            problems.push(wrong(name, Reason::TemplateError, error).under(&["prompt"]));
+        });
+        let json_signature = self.json_signature.take().and_then(|text| {
+            let found = Signature::parse(&text).map_err(|error| {
+                problems.push(wrong(name, Reason::InvalidSignature, error).under(&["json_signature"]));
+            });
+            found.ok()
+        });
+        if let Some(Err(error)) = self.response_template.as_deref().map(Template::parse) {
+            let message = format!("`response_template`: {error}");
+            problems.push(wrong(name, Reason::TemplateError, message).under(&["response_template"]));
+        }
+        match prompt {
+            Ok(prompt) if problems.is_empty() => Ok(ToolKind::Llm(Box::new(LlmTool {
+                prompt,
+                signature,
+                json_signature,
+                llm: self.llm.take().unwrap_or_default(),
+                description: None,
+                response_template: self.response_template.take(),
+                validator: None,
+            }))),
+            _ => Err(problems),
+        }
     }
 
     /// Checks that the entry names at most one kind of tool, and has no fields that only the loader of files knows.
@@ -227,12 +287,11 @@ fn named(builder: AgentBuilder, name: &str) -> AgentBuilder {
     if builder.options().name.is_none() { builder.name(name) } else { builder }
 }
 
-/// Builds the agent, or returns all of its problems in one text.
-fn built(builder: AgentBuilder) -> Result<Agent, (Reason, String)> {
+/// Builds the agent, or returns all of its problems.
+fn built(builder: AgentBuilder) -> Result<Agent, Vec<BuildError>> {
     let problems = builder.problems();
-    if let Some(first) = problems.first() {
-        let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
-        return Err((first.reason, told.join("; ")));
+    match problems.is_empty() {
+        true => builder.build().map_err(|error| vec![error]),
+        false => Err(problems),
     }
-    builder.build().map_err(|error| (error.reason, error.message))
 }

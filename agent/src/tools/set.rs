@@ -75,16 +75,16 @@ impl ToolSet {
         self.iter().filter(|tool| tool.visibility == Visibility::Public)
     }
 
-    /// Returns an error if a tool has a reserved name.
+    /// Returns an error if a tool has a reserved name, which is its key.
     pub(crate) fn check_reserved(&self) -> Option<BuildError> {
         let name = RESERVED.iter().find(|name| self.0.contains_key(**name))?;
         let message = format!(
             "a tool cannot be called `{name}`: `return`, `fail` and `lisp_eval` are the system's own; rename it"
         );
-        Some(BuildError::new(Reason::ReservedToolName, message))
+        Some(BuildError::new(Reason::ReservedToolName, message).under(&[name]))
     }
 
-    /// Returns the problems of all tools and their names.
+    /// Returns the problems of all tools and their names. The first key of each is the name of a tool.
     pub(crate) fn check(&self) -> Vec<BuildError> {
         let mut problems = Vec::new();
         let mut native: BTreeMap<String, &str> = BTreeMap::new();
@@ -94,9 +94,9 @@ impl ToolSet {
                 let message = format!(
                     "`{shown}` is not a name for a tool: letters, digits, `_`, `-` and `.`, the first a letter or `_`"
                 );
-                problems.push(BuildError::new(Reason::InvalidTool, message));
+                problems.push(BuildError::new(Reason::InvalidTool, message).under(&[&tool.name]));
             }
-            problems.extend(tool.check().err());
+            problems.extend(tool.check().err().map(|error| error.under(&[&tool.name])));
             if tool.expose == Some(Expose::PtcLisp) || tool.visibility == Visibility::Private {
                 continue;
             }
@@ -105,7 +105,7 @@ impl ToolSet {
                     "the tools `{other}` and `{}` have the same name for providers; rename one",
                     tool.name
                 );
-                problems.push(BuildError::new(Reason::InvalidTool, message));
+                problems.push(BuildError::new(Reason::InvalidTool, message).under(&[&tool.name]));
             }
         }
         problems

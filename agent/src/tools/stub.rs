@@ -62,7 +62,8 @@ impl Tool {
                 .iter()
                 .map(|found| found.to_text(source).trim_end().to_string())
                 .collect();
-            broken(format!("does not compile:\n{}", told.join("\n")))
+            let inside = failure.diagnostics.iter().find_map(|found| found.place(source));
+            BuildError { inside, ..broken(format!("does not compile:\n{}", told.join("\n"))) }
         })?;
         let body = move |args: &ToolArgs, ctx: &super::ToolCtx| answer(&runtime, &program, args, &ctx.cancel);
         Ok(Tool::of(name, ToolKind::Plain(Body::blocking(body))))

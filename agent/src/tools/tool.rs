@@ -43,6 +43,8 @@ pub struct Tool {
     pub(crate) is_verbatim: bool,
     /// JSON Schema of the arguments from a server, which checks them. It may say more than a signature can.
     pub(crate) input_schema: Option<Value>,
+    /// Operation of an upstream server that the tool stands for, as `server/tool`.
+    pub(crate) operation: Option<String>,
     /// Error of an unreadable signature, reported when the agent is built.
     pub(super) bad_signature: Option<SignatureError>,
     /// Flag: the tool is built in, and made again whenever the agent is.

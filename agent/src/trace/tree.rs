@@ -200,7 +200,11 @@ impl Span {
             let told = match kind {
                 SpanKind::Run | SpanKind::Compiled => event.agent_name.as_deref().map(str::to_string),
                 SpanKind::Llm => event.model.clone(),
-                SpanKind::Tool => event.tool_name.clone(),
+                // `call` alone says nothing about what was called.
+                SpanKind::Tool => {
+                    let operation = event.data.get("operation").and_then(serde_json::Value::as_str);
+                    operation.map(str::to_string).or_else(|| event.tool_name.clone())
+                }
                 SpanKind::Parallel => event.kind.name().split('.').next().map(str::to_string),
                 SpanKind::Turn => event.turn.map(|turn| format!("turn {turn}")),
                 SpanKind::Other => None,

@@ -25,7 +25,7 @@ pub struct AgentArgs {
 pub enum AgentCommand {
     Run(Box<AgentRunArgs>),
     Check(AgentCheckArgs),
-    Replay(AgentReplayArgs),
+    Replay(Box<AgentReplayArgs>),
     Test(Box<AgentTestArgs>),
 }
 
@@ -109,9 +109,10 @@ pub struct AgentCheckArgs {
     pub json: bool,
 }
 
-/// Replays a mission from its trace, with the recorded replies and tool results. Calls nothing outside.
+/// Replays a mission from its trace, with the recorded replies and tool results. Calls no model and no tool.
 ///
-/// Requests, programs, tool calls and the result are compared; the first difference is shown.
+/// Requests, programs, tool calls and the result are compared; the first difference is shown. A mission with
+/// upstream servers needs --upstreams-config again: servers list their tools, and the trace answers the calls.
 #[derive(ClapArgs, Debug)]
 pub struct AgentReplayArgs {
     /// The trace, as `ptc agent run --trace` wrote it.
@@ -122,9 +123,12 @@ pub struct AgentReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub agent: Option<PathBuf>,
 
-    /// Accepts only preludes signed with this public key, or with a key in this file. Repeatable.
-    #[arg(long, value_name = "KEY|FILE")]
-    pub trusted: Vec<String>,
+    /// Declares a tool of the mission, in place of --stub of its run; the trace answers its calls. Repeatable.
+    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
+    pub stubs: Vec<Data>,
+
+    #[command(flatten)]
+    pub attach: AttachArgs,
 
     /// Shows turns, programs and tool calls as they happen, on standard error.
     #[arg(short = 'v', long)]
@@ -133,6 +137,9 @@ pub struct AgentReplayArgs {
     /// Prints one JSON object.
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub upstream: UpstreamArgs,
 }
 
 /// Runs test cases of an agent: inputs with an expected value, or a program that checks the result.

@@ -13,12 +13,12 @@ use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::text_json;
 use crate::setup::plain_runtime;
-use ptc_agent::definition::{AgentFile, Reason};
+use ptc_agent::definition::{AgentFile, FilePlace, Reason};
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
 use ptc_bytecode::{Code, Limits};
-use ptc_contract::signature::{Field, Type};
-use ptc_runtime::PreludeInput;
+use ptc_contract::signature::{Field, Type, Validation};
+use ptc_runtime::{Frozen, PreludeInput, ToolAnswer};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,7 @@ struct Loaded {
 fn load(args: &AgentInput) -> Result<Loaded, Problem> {
     let file = AgentFile::load(&args.file).map_err(|error| usage(error.message))?;
     let mut builder = file.builder();
+    Data::check_names(&args.stubs, "--stub")?;
     for stub in &args.stubs {
         builder = stubbed(builder, stub)?;
     }
@@ -66,26 +67,41 @@ fn attached(builder: AgentBuilder, files: &[PathBuf], trusted: &[String]) -> Res
 
 /// The agent with this tool answered by the command line; what the file says of it stays.
 fn stubbed(builder: AgentBuilder, stub: &Data) -> Result<AgentBuilder, Problem> {
-    Ok(in_place(builder, Tool::always(&stub.name, stub.load(&Limits::default(), "tool")?)))
+    let answer = stub.load(&Limits::default(), "tool")?;
+    in_place(builder, &stub.name, answer).map_err(|why| usage(format!("--stub {}: {why}", stub.name)))
 }
 
-/// The agent with this tool behind its name; what the agent says of the tool stays.
-fn in_place(builder: AgentBuilder, mut tool: Tool) -> AgentBuilder {
-    if let Some(known) = builder.options().tools.get(&tool.name) {
+/// The agent with this result behind a tool's name; what the agent says of the tool stays. A result that does not have the
+/// declared shape would be refused in the mission, turn by turn.
+fn in_place(builder: AgentBuilder, name: &str, answer: Frozen) -> Result<AgentBuilder, String> {
+    let mut tool = Tool::always(name, answer.clone());
+    if let Some(known) = builder.options().tools.get(name) {
+        if let Some(signature) = &known.signature {
+            let mode = known.validation.unwrap_or(Validation::Enabled);
+            let checked = signature.check_answer(&ToolAnswer::Frozen(answer), mode);
+            checked.map_err(|rejected| {
+                let errors: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
+                format!(
+                    "this is not a `{}`, the result of `{name}`: {}",
+                    signature.returns,
+                    errors.join("; ")
+                )
+            })?;
+        }
         let mut known = known.clone();
         known.kind = tool.kind;
         tool = known;
     }
-    builder.tool(tool)
+    Ok(builder.tool(tool))
 }
 
-/// The agent, or everything that is wrong with it.
-fn build(builder: AgentBuilder, file: &Path) -> Result<Agent, Problem> {
+/// The agent, or everything that is wrong with it, by its file if it came from one.
+fn build(builder: AgentBuilder, name: &Path, file: Option<&AgentFile>) -> Result<Agent, Problem> {
     let problems = builder.problems();
     if !problems.is_empty() {
-        return Err(usage(listed(file, &problems)));
+        return Err(usage(listed(name, file, &problems)));
     }
-    builder.build().map_err(|error| usage(listed(file, &[error])))
+    builder.build().map_err(|error| usage(listed(name, file, &[error])))
 }
 
 fn usage(message: impl Into<String>) -> Problem {
@@ -93,10 +109,20 @@ fn usage(message: impl Into<String>) -> Problem {
 }
 
 /// Everything that is wrong, a line for each.
-fn listed(file: &Path, problems: &[BuildError]) -> String {
+fn listed(name: &Path, file: Option<&AgentFile>, problems: &[BuildError]) -> String {
     let count = counted(problems.len() as u64, "problem");
-    let lines: String = problems.iter().map(|problem| format!("\n - {problem}")).collect();
-    format!("{}: {count}{lines}", file.display())
+    let told = |problem| match place_of(name, file, problem) {
+        Some(place) => format!("\n - {place}: {problem}"),
+        None => format!("\n - {problem}"),
+    };
+    let lines: String = problems.iter().map(told).collect();
+    format!("{}: {count}{lines}", name.display())
+}
+
+/// Where in its file a problem is, or in another file that this one names.
+fn place_of(name: &Path, file: Option<&AgentFile>, problem: &BuildError) -> Option<FilePlace> {
+    let place = file?.place_of(problem);
+    (place.place.is_some() || place.file != name).then_some(place)
 }
 
 /// The data of the mission: the members of `--context`, then each `--input`.
@@ -168,7 +194,7 @@ fn with_context(
     if problems.is_empty() {
         return Ok(run);
     }
-    let mut problem = usage(listed(file, &problems));
+    let mut problem = usage(listed(file, None, &problems));
     let is_data =
         |problem: &BuildError| matches!(problem.reason, Reason::TemplateError | Reason::ValidationError);
     if problems.iter().any(is_data) {

@@ -10,7 +10,7 @@ use crate::args::BuildArgs;
 use crate::preludes::{read_artifact, selection, signature_file, stem, usable};
 use crate::problem::Problem;
 use crate::quantity::counted;
-use crate::report::{self, Errors, FAULT, OK};
+use crate::report::{self, Errors, FAULT, OK, Warnings};
 use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Diagnostic, Limits, hex};
 use ptc_runtime::files::{self, Access};
@@ -35,19 +35,45 @@ pub fn run(args: &BuildArgs) -> ExitCode {
         Ok(ready) => ready,
         Err(problem) => return report::problem(&problem, args.json),
     };
-    if !args.check
-        && let Err(error) = std::fs::create_dir_all(&args.output)
-    {
-        let problem =
-            Problem::new(Code::InvalidConfig, format!("cannot make {}: {error}", args.output.display()));
-        report::problem(&problem, args.json);
-        return ExitCode::from(IO);
-    }
-    let results = match build(&jobs, &runtime, args, key.as_ref()) {
+    let mut results = match build(&jobs, &runtime, args, key.as_ref()) {
         Ok(results) => results,
         Err(problem) => return report::problem(&problem, args.json),
     };
+    if !args.check
+        && let Err(problem) = write(args, &jobs, &mut results)
+    {
+        report::problem(&problem, args.json);
+        return ExitCode::from(IO);
+    }
     show(args, &jobs, &results, &orphans)
+}
+
+/// Writes the files, if all sources compiled: nobody should deploy half of a set of preludes that belong together.
+fn write(
+    args: &BuildArgs,
+    jobs: &[Job],
+    results: &mut [Result<BuiltPrelude, Failed>],
+) -> Result<(), Problem> {
+    let cannot = |verb: &str, path: &Path, error: &std::io::Error| {
+        Problem::new(Code::InvalidConfig, format!("cannot {verb} {}: {error}", path.display()))
+    };
+    if results.iter().any(Result::is_err) {
+        let waiting = results.iter_mut().flatten().filter(|built| built.what == What::Written);
+        waiting.for_each(|built| built.what = What::NotWritten);
+        return Ok(());
+    }
+    std::fs::create_dir_all(&args.output).map_err(|error| cannot("make", &args.output, &error))?;
+    let mut new: Vec<(PathBuf, &[u8])> = Vec::new();
+    for (job, built) in jobs.iter().zip(results.iter().flatten()) {
+        if built.what == What::Written {
+            new.push((job.target.clone(), &built.bytes));
+        }
+        if let Some(signature) = &built.signature {
+            new.push((signature_file(&job.target), signature.as_bytes()));
+        }
+    }
+    let new = new.iter().map(|(path, content)| (path.as_path(), *content));
+    files::replace_all(new, Access::Usual).map_err(|(path, error)| cannot("write", &path, &error))
 }
 
 /// Builds all of them, those that others require before these.
@@ -100,13 +126,19 @@ struct Job {
 /// What came of it.
 struct BuiltPrelude {
     prelude: Prelude,
-    bytes: usize,
+    /// Content of the file.
+    bytes: Vec<u8>,
+    signature: Option<String>,
+    warnings: Warnings,
     what: What,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
+    /// Written, or to be written once all sources have compiled.
     Written,
+    /// Not written, because another source does not compile.
+    NotWritten,
     UpToDate,
     Same,
     Different,
@@ -117,6 +149,7 @@ impl What {
     fn name(self) -> &'static str {
         match self {
             What::Written => "written",
+            What::NotWritten => "not written",
             What::UpToDate => "up to date",
             What::Same => "unchanged",
             What::Different => "different",
@@ -168,7 +201,7 @@ fn key(args: &BuildArgs) -> Result<Option<Signing>, Problem> {
 
 impl Job {
     /// Compiles the sources, and leaves a file alone only if it holds just these bytes: what a file says of itself
-    /// proves nothing, and what is signed is what was compiled here.
+    /// proves nothing, and what is signed is what was compiled here. Nothing is written yet.
     fn build(
         &self,
         runtime: &Runtime,
@@ -185,13 +218,22 @@ impl Job {
             (true, Some(false)) => What::Different,
             (true, None) => What::Missing,
             (false, Some(true)) if !args.force => What::UpToDate,
-            (false, _) => {
-                write(&self.target, &bytes).map_err(Failed::Io)?;
-                What::Written
-            }
+            (false, _) => What::Written,
         };
-        self.sign(key, &bytes)?;
-        Ok(BuiltPrelude { prelude, bytes: bytes.len(), what })
+        let signature = key.map(|key| key.sign(&bytes)).transpose().map_err(Failed::Refused)?;
+        let warnings = self.warnings(runtime);
+        Ok(BuiltPrelude { prelude, bytes, signature, warnings, what })
+    }
+
+    /// Warnings about a single source; the sources of a bundle are told of when they are built or checked alone.
+    fn warnings(&self, runtime: &Runtime) -> Warnings {
+        match &self.sources[..] {
+            [only] if !self.is_bundle => selection(only).map_or_else(
+                |_| Warnings::default(),
+                |part| Warnings::new(&Prelude::warnings_of(runtime, &part.source), &part.source),
+            ),
+            _ => Warnings::default(),
+        }
     }
 
     /// Whether the file that is there holds just these bytes; None if there is none that could be read.
@@ -201,12 +243,6 @@ impl Job {
             return Some(false);
         }
         Some(std::fs::read(&self.target).ok()? == bytes)
-    }
-
-    fn sign(&self, key: Option<&Signing>, bytes: &[u8]) -> Result<(), Failed> {
-        let Some(key) = key else { return Ok(()) };
-        let signature = key.sign(bytes).map_err(Failed::Refused)?;
-        write(&signature_file(&self.target), signature.as_bytes()).map_err(Failed::Io)
     }
 
     /// Its sources, as messages name them, with what they declare and require of others.
@@ -272,13 +308,6 @@ fn check_dynamic(prelude: &Prelude, args: &BuildArgs) -> Result<(), Diagnostic> 
         .hint("name server and tool in the call: (tool/call {:server \"crm\" :tool \"search\"})"))
 }
 
-/// Writes a file so that nobody sees half of it.
-fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    files::replace(target, &[bytes], Access::Usual).map_err(|error| {
-        Problem::new(Code::InvalidConfig, format!("cannot write {}: {error}", target.display()))
-    })
-}
-
 /// Tells what came of each file, and gives the worst exit code.
 fn show(
     args: &BuildArgs,
@@ -292,14 +321,18 @@ fn show(
     for (job, result) in jobs.iter().zip(results) {
         let target = job.target.display().to_string();
         match result {
-            Ok(BuiltPrelude { prelude, bytes, what }) => {
-                let needs = prelude.exports().iter().flat_map(|export| &export.requires);
-                let needs = needs.collect::<std::collections::BTreeSet<_>>().len();
+            Ok(BuiltPrelude { prelude, bytes, what, warnings, .. }) => {
+                let bytes = bytes.len();
+                let source = job.sources.first().map_or(String::new(), |source| source.display().to_string());
+                if !warnings.is_empty() && !args.json {
+                    eprintln!("{source}:");
+                    warnings.show(&source);
+                }
                 text.push_str(&format!(
                     "{target}: {}, {}, {}, {bytes} bytes, artifact {}, interface {}\n",
                     what.name(),
                     counted(prelude.exports().len() as u64, "export"),
-                    counted(needs as u64, "requirement"),
+                    needs(prelude),
                     &prelude.artifact_hash()[..16],
                     &prelude.interface_hash()[..16],
                 ));
@@ -311,6 +344,7 @@ fn show(
                 }
                 files.push(json!({
                     "file": target, "status": what.name(), "exports": prelude.exports().len(), "bytes": bytes,
+                    "dynamic": dynamic(prelude), "warnings": warnings.json(),
                     "source_hash": prelude.source_hash(), "artifact_hash": prelude.artifact_hash(),
                     "interface_hash": prelude.interface_hash(), "code_hash": hex(&prelude.manifest().code_hash),
                 }));
@@ -341,6 +375,19 @@ fn show(
     }
     report::out(&text, code)
 }
+
+/// How many requirements there are, as far as the code tells: operations that a program computes are known to nobody.
+fn needs(prelude: &Prelude) -> String {
+    let needs: BTreeSet<&String> = prelude.exports().iter().flat_map(|export| &export.requires).collect();
+    match (dynamic(prelude).is_empty(), needs.len() as u64) {
+        (true, count) => counted(count, "requirement"),
+        (false, 0) => UNKNOWN.to_string(),
+        (false, count) => format!("{} and {UNKNOWN}", counted(count, "requirement")),
+    }
+}
+
+/// Said of the requirements of an export that may call any operation.
+pub const UNKNOWN: &str = "requirements unknown: calls tools by computed names";
 
 /// What differs between the file that is there and what was built.
 fn differences(target: &Path, prelude: &Prelude) -> String {

@@ -1,12 +1,18 @@
-//! `ptc check FILE…`: compiles without running.
+//! `ptc check FILE…`: compiles programs and preludes without running them.
 
+use super::build::sources;
 use crate::args::CheckArgs;
 use crate::input::read_program;
+use crate::preludes::{select, usable};
 use crate::problem::Problem;
 use crate::report::{self, Errors, FAULT, OK, USAGE, out, text_json};
 use crate::setup::plain_runtime;
-use ptc_runtime::{Diagnostic, Runtime};
-use std::path::Path;
+use ptc_runtime::{
+    Attach, CompileOptions, Diagnostic, Prelude, PreludeError, PreludeOutline, Runtime, Tools,
+    order_of_preludes,
+};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What was found in one file.
@@ -17,12 +23,10 @@ enum FileVerdict {
 }
 
 pub fn run(args: &CheckArgs) -> ExitCode {
-    let runtime = match plain_runtime(args.limits.0) {
-        Ok(runtime) => runtime,
+    let found = match plain_runtime(args.limits.0).and_then(|runtime| check(args, &runtime)) {
+        Ok(found) => found,
         Err(problem) => return report::problem(&problem, args.json),
     };
-    let found: Vec<(String, FileVerdict)> =
-        args.files.iter().map(|file| (file.display().to_string(), check(file, &runtime))).collect();
     let code = found.iter().map(|(_, found)| found.code()).max().unwrap_or(OK);
     if args.json {
         let files: Vec<String> = found.iter().map(|(name, found)| found.to_json(name)).collect();
@@ -44,28 +48,100 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     out(&sound, code)
 }
 
-fn check(file: &Path, runtime: &Runtime) -> FileVerdict {
-    match read_program(file) {
-        Err(problem) => FileVerdict::Unreadable(problem),
-        Ok(source) => match runtime.compile(&source) {
-            // A program with a slip runs, but whoever asks wants it mended.
-            Ok(program) => match program.warnings() {
-                [] => FileVerdict::Sound,
-                warnings => FileVerdict::faulty(warnings.to_vec(), source),
-            },
-            Err(failure) => {
-                let warnings = failure.warnings().to_vec();
-                let mut found = failure.diagnostics;
-                found.extend(warnings);
-                FileVerdict::faulty(found, source)
+/// Checks all files: preludes first, those that others use before these, and then programs.
+fn check(args: &CheckArgs, runtime: &Runtime) -> Result<Vec<(String, FileVerdict)>, Problem> {
+    let (files, _) = sources::expand(&args.files)?;
+    let texts: Vec<Result<String, Problem>> = files.iter().map(|file| read_program(file)).collect();
+    let sources: Vec<(usize, &str)> = texts
+        .iter()
+        .enumerate()
+        .filter_map(|(number, text)| Some((number, text.as_deref().ok()?)))
+        .filter(|(_, text)| Prelude::is_source(runtime, text))
+        .collect();
+    let mut verdicts = preludes(args, &files, &sources, runtime)?;
+    let runtime = with_preludes(runtime, &args.preludes)?;
+    let verdicts =
+        texts.into_iter().enumerate().map(|(number, text)| match (verdicts.remove(&number), text) {
+            (Some(verdict), _) => verdict,
+            (None, Ok(source)) => program(source, &runtime),
+            (None, Err(problem)) => FileVerdict::Unreadable(problem),
+        });
+    let verdicts: Vec<FileVerdict> = verdicts.collect();
+    Ok(files.iter().map(|file| file.display().to_string()).zip(verdicts).collect())
+}
+
+/// Checks sources of preludes, which may use each other and those of `--prelude`. Each comes with the number of its file.
+fn preludes(
+    args: &CheckArgs,
+    files: &[PathBuf],
+    sources: &[(usize, &str)],
+    runtime: &Runtime,
+) -> Result<BTreeMap<usize, FileVerdict>, Problem> {
+    let mut verdicts = BTreeMap::new();
+    if sources.is_empty() {
+        return Ok(verdicts);
+    }
+    let mut usable = usable(runtime, &args.preludes)?;
+    let outline = |(number, source): &(usize, &str)| -> (String, PreludeOutline) {
+        // What cannot be read is told when it is compiled.
+        (files[*number].display().to_string(), Prelude::outline_of(runtime, source).unwrap_or_default())
+    };
+    let outlines: Vec<(String, PreludeOutline)> = sources.iter().map(outline).collect();
+    let order = order_of_preludes(&outlines).map_err(|problem| Problem(Box::new(problem)))?;
+    for (number, source) in order.into_iter().map(|i| sources[i]) {
+        let options = CompileOptions { positions: false, uses: &usable };
+        let compiled = Prelude::compile_with(runtime, source, &options);
+        let warnings = Prelude::warnings_of(runtime, source);
+        let verdict = match compiled {
+            Ok(prelude) => {
+                // What is checked here is meant, whatever else has a namespace of that name.
+                usable.insert(0, prelude);
+                FileVerdict::of(Vec::new(), warnings, source)
             }
-        },
+            Err(PreludeError { diagnostics, .. }) => FileVerdict::of(diagnostics, warnings, source),
+        };
+        verdicts.insert(number, verdict);
+    }
+    Ok(verdicts)
+}
+
+/// The runtime with these preludes, and with no tools, whose names are then not checked.
+fn with_preludes(runtime: &Runtime, files: &[PathBuf]) -> Result<Runtime, Problem> {
+    let preludes = select(runtime, files)?;
+    let needed = preludes.iter().flat_map(|prelude| prelude.exports()).flat_map(|export| &export.tool_refs);
+    let tools = needed.fold(Tools::new(), |tools, name| tools.declared(name));
+    let failure = |failure: ptc_runtime::Failure| Problem(Box::new(failure.diagnostic().clone()));
+    let attached = preludes
+        .iter()
+        .try_fold(runtime.clone().with_tools(tools), |runtime, prelude| {
+            runtime.attach(prelude, &Attach::new())
+        })
+        .map_err(failure)?;
+    Ok(attached.without_tools())
+}
+
+/// Checks a program.
+fn program(source: String, runtime: &Runtime) -> FileVerdict {
+    match runtime.compile(&source) {
+        // A program with a slip runs, but whoever asks wants it mended.
+        Ok(program) => FileVerdict::of(Vec::new(), program.warnings().to_vec(), &source),
+        Err(failure) => {
+            let warnings = failure.warnings().to_vec();
+            FileVerdict::of(failure.diagnostics, warnings, &source)
+        }
     }
 }
 
 impl FileVerdict {
-    fn faulty(diagnostics: Vec<Diagnostic>, source: String) -> FileVerdict {
-        FileVerdict::Faulty(Errors { diagnostics, source, failed_with: None })
+    /// Sound without errors and warnings.
+    fn of(mut diagnostics: Vec<Diagnostic>, warnings: Vec<Diagnostic>, source: &str) -> FileVerdict {
+        diagnostics.extend(warnings);
+        match diagnostics.is_empty() {
+            true => FileVerdict::Sound,
+            false => {
+                FileVerdict::Faulty(Errors { diagnostics, source: source.to_string(), failed_with: None })
+            }
+        }
     }
 
     fn code(&self) -> u8 {

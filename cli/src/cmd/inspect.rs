@@ -1,5 +1,7 @@
 //! `ptc inspect`: what is in `.ptcp` files. Nothing of them is run.
 
+mod pin;
+
 use crate::args::InspectArgs;
 use crate::preludes::{named, read_artifact};
 use crate::problem::Problem;
@@ -16,6 +18,16 @@ use std::process::ExitCode;
 pub const INVALID: u8 = 5;
 
 pub fn run(args: &InspectArgs) -> ExitCode {
+    if args.pin {
+        return match pin::lines(&args.files) {
+            Ok(lines) => report::out(&lines, OK),
+            Err(problem) => {
+                // Whatever cannot be read is a usage error, as elsewhere; other files are not sound.
+                let code = report::problem(&problem, false);
+                if problem.0.code == Code::InvalidConfig { code } else { ExitCode::from(INVALID) }
+            }
+        };
+    }
     let codes = args.files.iter().enumerate().map(|(at, file)| {
         // Those of several are told apart by an empty line.
         let before = if at > 0 && !args.json { "\n" } else { "" };
@@ -163,6 +175,9 @@ fn to_text(container: &Container<'_>, manifest: &Manifest, prelude: Option<&Prel
                 export.effect.name(),
                 if export.dynamic { ", may call any upstream operation" } else { "" },
             );
+            if export.dynamic {
+                let _ = writeln!(out, "      {}", super::build::UNKNOWN);
+            }
             for id in &export.requires {
                 let _ = writeln!(out, "      requires {id}");
             }

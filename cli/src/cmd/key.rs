@@ -16,7 +16,7 @@ use std::process::ExitCode;
 pub fn run(args: &KeyArgs) -> ExitCode {
     let done = match &args.command {
         KeyCommand::New(args) => new(args),
-        KeyCommand::Public(args) => read_key(&args.key).map(|key| format!("{}\n", key.public_key())),
+        KeyCommand::Public(args) => read_key(&args.key).map(|key| key.public_text()),
         KeyCommand::Sign(args) => sign(args),
     };
     match done {
@@ -43,12 +43,11 @@ fn new(args: &KeyNewArgs) -> Result<String, Problem> {
     let mut secret = [0; 32];
     getrandom::fill(&mut secret)
         .map_err(|error| cannot(&format!("the system cannot provide random numbers: {error}")))?;
-    let secret = hex(&secret);
-    let key = Signing::from_hex(&secret).map_err(|problem| Problem(Box::new(problem)))?;
+    let key = Signing::from_hex(&hex(&secret)).map_err(|problem| Problem(Box::new(problem)))?;
     // A key is never replaced: what it has signed would be trusted by nobody.
     let file = files::private().write(true).create_new(true).open(&args.key);
     let written = file.and_then(|mut file| {
-        file.write_all(format!("{secret}\n").as_bytes())?;
+        file.write_all(key.private_text().as_bytes())?;
         file.sync_all()
     });
     written.map_err(|error| match error.kind() {
@@ -58,7 +57,7 @@ fn new(args: &KeyNewArgs) -> Result<String, Problem> {
         )),
         _ => cannot(&error.to_string()),
     })?;
-    Ok(format!("{}\n", key.public_key()))
+    Ok(key.public_text())
 }
 
 /// Signs files that their own sources give, byte for byte. All of them are looked at before the first is signed.

@@ -17,7 +17,7 @@ use case::{Bench, CaseResult, Stubs};
 use files::SuiteFiles;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::testing::{Test, TestFile, is_of_tests};
-use ptc_runtime::{Attach, ExportRecord, Failure, Grants};
+use ptc_runtime::{Attach, ExportRecord, Failure, Grants, Prelude, Program, Runtime};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ fn start(args: &TestArgs) -> Result<ExitCode, Problem> {
     if count == 0 && suites.iter().all(|suite| suite.errors.is_empty()) {
         return Err(no_tests(&suites, args));
     }
-    let coverage = Coverage::of(&suites);
+    let untested = untested(args)?;
+    let coverage = Coverage::of(&suites, untested);
     let all_passed = suites.iter().all(SuiteResult::passed);
     let is_covered = args.min_coverage.is_none_or(|least| coverage.percent() >= least);
     if let Some(file) = &args.junit {
@@ -89,16 +90,19 @@ impl SuiteResult {
 pub struct Coverage {
     exports: BTreeSet<String>,
     missing: Vec<String>,
+    /// Preludes of the folders under test that no test file is about, with their exports. They are listed and not counted:
+    /// one that another uses need not have tests of its own.
+    untested: Vec<(String, BTreeSet<String>)>,
 }
 
 impl Coverage {
-    fn of(suites: &[SuiteResult]) -> Coverage {
+    fn of(suites: &[SuiteResult], untested: Vec<(String, BTreeSet<String>)>) -> Coverage {
         let results = || suites.iter().flat_map(|suite| &suite.results);
         let named: BTreeSet<&String> = results().flat_map(|(_, result)| &result.named).collect();
         let exports: BTreeSet<String> =
             suites.iter().flat_map(|suite| suite.exports.iter().cloned()).collect();
         let missing = exports.iter().filter(|export| !named.contains(export)).cloned().collect();
-        Coverage { exports, missing }
+        Coverage { exports, missing, untested }
     }
 
     /// Exports that are named, of a hundred; a hundred if there are none.
@@ -106,6 +110,26 @@ impl Coverage {
         let named = self.exports.len() - self.missing.len();
         (named * 100).checked_div(self.exports.len()).map_or(100, |percent| percent as u8)
     }
+}
+
+/// The preludes of the folders under test that no test file is about, with their exports.
+fn untested(args: &TestArgs) -> Result<Vec<(String, BTreeSet<String>)>, Problem> {
+    let runtime = plain_runtime(args.limits.0)?;
+    let exports = |files: SuiteFiles| {
+        let preludes = preludes::select(&runtime, &files.preludes)?;
+        Ok((files.file.display().to_string(), own_exports(&preludes, &files, &runtime)))
+    };
+    files::untested(args, &runtime)?.into_iter().map(exports).collect()
+}
+
+/// The exports of the prelude that tests are about.
+fn own_exports(preludes: &[Prelude], files: &SuiteFiles, runtime: &Runtime) -> BTreeSet<String> {
+    let own = files.own_namespaces(runtime);
+    let is_own = |reference: &String| {
+        own.as_ref().is_none_or(|own| own.iter().any(|name| reference.starts_with(&format!("{name}/"))))
+    };
+    let exports = preludes.iter().flat_map(|prelude| prelude.exports());
+    exports.map(ExportRecord::reference).filter(is_own).collect()
 }
 
 /// Runs the tests of a file.
@@ -156,12 +180,7 @@ fn bench(
     let named = stubs.map(|stub| &stub.tool).chain(flags.keys());
     tools.extend(named.filter(|name| !name.contains('/')).cloned());
     tools.insert("call".to_string());
-    let own = files.own_namespaces(&runtime);
-    let is_own = |export: &&ExportRecord| {
-        own.as_ref()
-            .is_none_or(|own| own.iter().any(|name| export.reference().starts_with(&format!("{name}/"))))
-    };
-    suite.exports = exports().filter(is_own).map(|export| export.reference()).collect();
+    suite.exports = own_exports(&preludes, files, &runtime);
     // Preludes are attached to tools that are there; each test brings its own.
     let granted = tools.iter().fold(ptc_runtime::Tools::new(), |tools, name| tools.declared(name));
     let runtime = preludes
@@ -202,30 +221,43 @@ fn cases(bench: &Bench, suite: &mut SuiteResult, flags: &Arc<Stubs>, args: &Test
     Ok(())
 }
 
-/// Runs a program that checks these data: with `is`, or by its value. The error is what would be shown of a test.
-pub fn check(name: &str, source: &str, data: Grants) -> Result<(), String> {
-    let limits = Limits::default();
-    let mut suite = SuiteResult {
-        file: name.to_string(),
-        name: String::new(),
-        source: source.to_string(),
-        read: TestFile::default(),
-        results: Vec::new(),
-        errors: Vec::new(),
-        exports: BTreeSet::new(),
-    };
-    let told = |errors: &[Diagnostic]| errors.iter().map(|error| error.to_text(source)).collect::<String>();
-    suite.read = TestFile::read(source, &limits).map_err(|errors| told(&errors))?;
-    let runtime = plain_runtime(limits).map_err(|problem| problem.0.message.clone())?;
-    let bench = Bench::new(runtime, BTreeSet::new());
-    let program = bench.compile_checks(source).map_err(|failure| told(&failure.diagnostics))?;
-    let result = bench.run(&program, data, Vec::new());
-    match result.passed() {
-        false => Err(show::details(&suite, &result)),
-        true if result.checks == 0 && result.is_falsy => {
-            Err(format!("{name} is not true:\n  {}\n", source.trim()))
+/// A compiled program that checks data: with `is`, or by its value.
+pub struct CheckProgram {
+    suite: SuiteResult,
+    bench: Bench,
+    program: Program,
+}
+
+impl CheckProgram {
+    /// Compiles a program, which failures call `name`. The errors are those of its text.
+    pub fn compile(name: &str, source: &str) -> Result<CheckProgram, Vec<Diagnostic>> {
+        let limits = Limits::default();
+        let read = TestFile::read(source, &limits)?;
+        let runtime = plain_runtime(limits).map_err(|problem| vec![*problem.0])?;
+        let bench = Bench::new(runtime, BTreeSet::new());
+        let program = bench.compile_checks(source).map_err(|failure| failure.diagnostics)?;
+        let suite = SuiteResult {
+            file: name.to_string(),
+            name: String::new(),
+            source: source.to_string(),
+            read,
+            results: Vec::new(),
+            errors: Vec::new(),
+            exports: BTreeSet::new(),
+        };
+        Ok(CheckProgram { suite, bench, program })
+    }
+
+    /// Runs the program on these data. The error is what would be shown of a test.
+    pub fn run(&self, data: Grants) -> Result<(), String> {
+        let result = self.bench.run(&self.program, data, Vec::new());
+        match result.passed() {
+            false => Err(show::details(&self.suite, &result)),
+            true if result.checks == 0 && result.is_falsy => {
+                Err(format!("{} is not true:\n  {}\n", self.suite.file, self.suite.source.trim()))
+            }
+            true => Ok(()),
         }
-        true => Ok(()),
     }
 }
 

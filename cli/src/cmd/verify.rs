@@ -45,11 +45,11 @@ struct Checks {
 impl Checks {
     fn read(args: &VerifyArgs, runtime: &Runtime) -> Result<Checks, Problem> {
         let trusted = trusted_keys(&args.trusted)?;
-        let servers = args.against.as_deref().map(Servers::read).transpose()?.map(Arc::new);
-        let source = match args.rebuild.as_deref() {
-            None | Some("") => None,
-            Some(file) => Some(read_program(Path::new(file))?),
-        };
+        let is_source = |file: &&Path| file.extension().is_some_and(|extension| extension == "clj");
+        let against = args.against.as_deref();
+        let servers = against.filter(|file| !is_source(file)).map(Servers::read).transpose()?.map(Arc::new);
+        let rebuild = args.rebuild.as_deref().filter(|file| !file.is_empty()).map(Path::new);
+        let source = rebuild.or(against.filter(is_source)).map(read_program).transpose()?;
         let usable = beside(runtime, &args.files, &args.preludes)?;
         Ok(Checks { trusted, servers, source, usable })
     }
@@ -97,7 +97,7 @@ impl Checks {
             (Some(_), None) => done.push("not signed".to_string()),
             (None, None) => {}
         }
-        if args.rebuild.is_some() {
+        if args.rebuild.is_some() || self.source.is_some() {
             rebuild(runtime, &prelude, bytes, self.source.as_deref(), &self.usable)?;
             done.push("rebuilt byte for byte".to_string());
         }
@@ -160,12 +160,26 @@ pub fn rebuild(
     if again == bytes {
         return Ok(());
     }
+    let both = |name: &str, there: String, built: String| {
+        format!(" ({name} {} in the file, {} compiled)", &there[..16], &built[..16])
+    };
+    let (source, interface, artifact) = (
+        (prelude.source_hash(), rebuilt.source_hash()),
+        (prelude.interface_hash(), rebuilt.interface_hash()),
+        (prelude.artifact_hash(), rebuilt.artifact_hash()),
+    );
     let part = match () {
-        _ if rebuilt.source_hash() != prelude.source_hash() => "its source is different",
-        _ if rebuilt.uses() != prelude.uses() => "it was built with other preludes",
-        _ if rebuilt.interface_hash() != prelude.interface_hash() => "its interface differs",
-        _ if rebuilt.artifact_hash() != prelude.artifact_hash() => "its code differs",
-        _ => "parts other than code differ",
+        _ if source.0 != source.1 => {
+            "its source is different".to_string() + &both("source", source.0, source.1)
+        }
+        _ if rebuilt.uses() != prelude.uses() => "it was built with other preludes".to_string(),
+        _ if interface.0 != interface.1 => {
+            "its interface differs".to_string() + &both("interface", interface.0, interface.1)
+        }
+        _ if artifact.0 != artifact.1 => {
+            "its code differs".to_string() + &both("artifact", artifact.0, artifact.1)
+        }
+        _ => "parts other than code differ".to_string(),
     };
     Err(Diagnostic::without_span(
         Code::SourceMismatch,

@@ -49,6 +49,12 @@ impl Warnings {
         self
     }
 
+    /// Each as a JSON object.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        let objects = self.objects("");
+        objects.iter().filter_map(|object| serde_json::from_str(object).ok()).collect()
+    }
+
     /// Members for the end of a JSON object: see [`warning_members`].
     pub fn members(&self) -> String {
         warning_members(&self.objects(""))

@@ -221,6 +221,34 @@ fn what_is_given_wrongly_ends_with_2() {
 }
 
 #[test]
+fn a_check_names_file_and_line_of_every_problem() {
+    file("agent/places/find.clj", "(def a 1)\n(frist data/rows)\n");
+    file("agent/places/child.toml", "prompt = \"Say {{what}}\"\nsignature = \"(what :string) -> :strng\"\n");
+    let agent = file(
+        "agent/places/agent.toml",
+        "prompt = \"Ask\"\n\n[tools.find]\nprogram = \"find.clj\"\n\n[tools.child]\nagent = \"child.toml\"\n\n\
+         [tools.rate]\nanswr = 1\nsignature = \":strin\"\ncache = \"yes\"\n",
+    );
+    let ran = ptc(&["agent", "check", &agent]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    for part in [
+        "agent.toml: 4 problems",
+        "find.clj:2:2: invalid_tool: the tool `find`: its program does not compile:\n",
+        "child.toml:2:1: invalid_signature: the tool `child`: ",
+        "agent.toml:10:1: invalid_tool: the tool `rate`: there is no key `answr`; did you mean `answer`?",
+        "agent.toml:12:1: invalid_tool: the tool `rate`: `cache` cannot be read: invalid type: string \"yes\"",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    // An unknown key of a JSON file stands where its value does.
+    let agent = file("agent/places/agent.json", "{\"prompt\": \"Ask\",\n \"max_turn\": 3}");
+    let ran = ptc(&["agent", "check", &agent]);
+    assert!(ran.err.contains("agent.json:2:14: invalid_option"), "{ran:?}");
+    let ran = ptc(&["agent", "run", &agent]);
+    assert!(ran.code == 2 && ran.err.contains("agent.json:2:14: invalid_option"), "{ran:?}");
+}
+
+#[test]
 fn a_check_tells_everything_at_once() {
     let wrong = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/wrong.toml");
     let ran = ptc(&["agent", "check", wrong]);
@@ -235,8 +263,11 @@ fn a_check_tells_everything_at_once() {
     ] {
         assert!(ran.err.contains(part), "{part}: {}", ran.err);
     }
+    assert!(ran.err.contains("wrong.toml:4:1: invalid_option: there is no option `max_turn`"), "{ran:?}");
     let json = ptc(&["agent", "check", wrong, "--json"]);
     assert!(json.json()["errors"].as_array().is_some_and(|errors| errors.len() >= 5), "{json:?}");
+    let first = &json.json()["errors"][0];
+    assert_eq!((&first["key"], &first["line"], &first["column"]), (&json!("max_turn"), &json!(4), &json!(1)));
     let ran = ptc(&["agent", "check", ORDERS]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for part in

@@ -31,6 +31,20 @@ fn start(home: &Path, flags: &[&str]) -> Server {
 }
 
 #[test]
+fn doctor_tells_of_empty_variables() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptc"));
+    command.arg("doctor").env("PTC_RUNNER_MCP_TRUSTED", "").env("PTC_RUNNER_MCP_PRELUDE", " ");
+    let ran = finish(command, b"");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for part in [
+        "PTC_RUNNER_MCP_TRUSTED is set and empty, which counts as not set: preludes need no signature\n",
+        "PTC_RUNNER_MCP_PRELUDE is set and empty, which counts as not set\n",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+}
+
+#[test]
 fn a_client_is_served_until_it_hangs_up() {
     let mut server = start(&home("served"), &["--response-profile=structured"]);
     let args = json!({"program": "(map inc data/ns)", "context": {"ns": [1, 2]}, "output_schema": {"type": "array", "items": {"type": "integer"}}});

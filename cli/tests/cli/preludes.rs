@@ -58,6 +58,55 @@ fn build_writes_inspect_shows_verify_checks() {
     let other = ptc(&["verify", &file, "--rebuild", &any]);
     assert_eq!(other.code, 5, "{other:?}");
     assert!(other.err.contains("its source is different"), "{other:?}");
+    // Whoever looks for the source finds it under either flag.
+    let ran = ptc(&["verify", &file, "--against", &crm]);
+    assert!(ran.code == 0 && ran.out.contains("rebuilt byte for byte"), "{ran:?}");
+    let ran = ptc(&["verify", &file, "--against", &any]);
+    assert_eq!(ran.code, 5, "{ran:?}");
+    let hash = json["source_hash"].as_str().unwrap();
+    assert!(ran.err.contains(&format!("source {} in the file", &hash[..16])), "{ran:?}");
+}
+
+#[test]
+fn requirements_that_are_computed_are_unknown() {
+    let dir = folder("unknown");
+    let any = put(&dir, "any.clj", ANY);
+    let some =
+        put(&dir, "some.clj", "(ns some)\n(defn a [] (tool/call 's/t {}))\n(defn b [r] (tool/call r))\n");
+    let ran = build(&[&any, &some], &dir.join("dist"), &[]);
+    let unknown = "requirements unknown: calls tools by computed names, ";
+    assert!(ran.out.contains(&format!("any.ptcp: written, 1 export, {unknown}")), "{ran:?}");
+    assert!(
+        ran.out.contains(&format!("some.ptcp: written, 2 exports, 1 requirement and {unknown}")),
+        "{ran:?}"
+    );
+    let shown = ptc(&["inspect", &dir.join("dist/any.ptcp").display().to_string()]);
+    assert!(shown.out.contains("      requirements unknown: calls tools by computed names\n"), "{shown:?}");
+}
+
+#[test]
+fn a_folder_is_built_as_a_whole_or_not_at_all() {
+    let dir = folder("whole");
+    let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
+    let dist = dir.join("dist");
+    let ran = build(&[&crm, &put(&dir, "bad.clj", "(ns bad) (defn f [] (oops))")], &dist, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("crm.ptcp: not written, 3 exports") && !dist.exists(), "{ran:?}");
+    std::fs::remove_file(dir.join("bad.clj")).unwrap();
+    assert_eq!(build(&[&crm, &any], &dist, &[]).code, 0);
+    let before = std::fs::read(dist.join("crm.ptcp")).unwrap();
+    put(&dir, "crm.clj", &CRM.replace("50", "60"));
+    put(&dir, "any.clj", "(ns any) (defn call [");
+    let ran = build(&[&dir.display().to_string()], &dist, &["--json"]);
+    assert_eq!((ran.code, &ran.json()["files"][1]["status"]), (1, &"not written".into()), "{ran:?}");
+    assert_eq!(std::fs::read(dist.join("crm.ptcp")).unwrap(), before);
+    // Nor does a file that cannot be written leave another one behind.
+    put(&dir, "any.clj", ANY);
+    std::fs::remove_file(dist.join("any.ptcp")).unwrap();
+    std::fs::create_dir_all(dist.join("any.ptcp/x")).unwrap();
+    let ran = build(&[&dir.display().to_string()], &dist, &[]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert_eq!(std::fs::read_dir(&dist).unwrap().count(), 2, "no temporary files");
 }
 
 #[test]
@@ -114,8 +163,8 @@ fn errors_end_with_their_codes() {
         ran.err.contains("bad.clj:2:14") && ran.err.contains("references undefined variable(s): nope"),
         "{ran:?}"
     );
-    // The good one was built all the same.
-    assert!(dir.join("dist/good.ptcp").exists());
+    // The good one is not written either.
+    assert!(ran.out.contains("good.ptcp: not written") && !dir.join("dist").exists(), "{ran:?}");
     let json = build(&[&bad], &dir.join("dist"), &["--json"]).json();
     assert_eq!(json["files"][0]["error"]["reason"], "compile_error");
     assert_eq!(json["files"][0]["error"]["ref"], "bad/f");
@@ -383,10 +432,29 @@ fn keys_are_made_shown_and_never_replaced() {
     let dir = folder("keys");
     let key = dir.join("key.hex").display().to_string();
     let made = ptc(&["key", "new", &key]);
-    assert_eq!((made.code, made.out.trim().len()), (0, 64), "{made:?}");
+    assert!(made.code == 0 && made.out.starts_with("ptc-public:") && made.out.len() == 76, "{made:?}");
     ptc(&["key", "public", &key]).expect(0, &made.out);
     let secret = std::fs::read_to_string(&key).unwrap();
-    assert!(secret.trim() != made.out.trim() && secret.len() == 65);
+    assert!(secret.starts_with("ptc-private:") && secret.len() == 77);
+    // Each in the place of the other is told, and an older file without a tag is still read.
+    let public = put(&dir, "keys.txt", &made.out);
+    let ran = ptc(&["key", "public", &public]);
+    assert!(
+        ran.code == 2 && ran.err.contains("keys.txt") && ran.err.contains("this is a public key"),
+        "{ran:?}"
+    );
+    for trusted in [&key, secret.trim()] {
+        let ran = ptc(&["eval", "-e", "1", "--trusted", trusted]);
+        assert!(
+            ran.code == 2 && ran.err.contains("is a private key, and only a public key can be trusted"),
+            "{ran:?}"
+        );
+        assert!(!ran.err.contains(secret.trim().trim_start_matches("ptc-private:")), "{ran:?}");
+    }
+    let old = put(&dir, "old.hex", secret.trim().trim_start_matches("ptc-private:"));
+    ptc(&["key", "public", &old]).expect(0, &made.out);
+    let bare = made.out.trim().trim_start_matches("ptc-public:");
+    ptc(&["eval", "-e", "1", "--trusted", bare]).expect(0, "1\n");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -432,9 +500,38 @@ fn files_in_the_wrong_place_are_told() {
     assert!(verify().out.contains("3 exports, not signed"), "{:?}", verify());
     for _ in 0..2 {
         let signed = ptc(&["key", "sign", &key, &file]);
-        assert!(signed.out.contains(&format!("signed by {}", &public[..16])), "{signed:?}");
+        let signer = &public.trim_start_matches("ptc-public:")[..16];
+        assert!(signed.out.contains(&format!("signed by {signer}")), "{signed:?}");
         assert!(verify().out.contains("3 exports, signed by a trusted key"), "{:?}", verify());
     }
+}
+
+#[test]
+fn pins_are_printed_as_lines_to_paste() {
+    let dir = folder("pin");
+    let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
+    let (key, dist) = (dir.join("key.hex").display().to_string(), dir.join("dist"));
+    let public = ptc(&["key", "new", &key]).out.trim().to_string();
+    build(&[&crm, &any], &dist, &[]);
+    let of = |name: &str| dist.join(name).display().to_string();
+    assert_eq!(ptc(&["key", "sign", &key, &of("crm.ptcp")]).code, 0);
+    let hash =
+        ptc(&["inspect", &of("crm.ptcp"), "--json"]).json()["artifact_hash"].as_str().unwrap().to_string();
+    let pinned = format!("{}@artifact:{hash}", of("crm.ptcp"));
+    let ran = ptc(&["inspect", &of("crm.ptcp"), "--pin"]);
+    let wanted = format!(
+        "# agent file\npreludes = [\"{pinned}\"]\ntrusted = [\"{public}\"]\n\n\
+         # server settings\nPTC_RUNNER_MCP_PRELUDE={pinned}\nPTC_RUNNER_MCP_TRUSTED={public}\n\n\
+         # flags\n-p {pinned} --trusted {public}\n"
+    );
+    ran.expect(0, &wanted);
+    // It is what the commands take.
+    let flags = ran.out.lines().last().unwrap().split(' ').collect::<Vec<_>>();
+    ptc(&[&["eval", "-e", "crm/size", "--stub", "call=1"], &flags[..]].concat()).expect(0, "50\n");
+    // Without a signature by one key on all files, there is no key to name.
+    let both = ptc(&["inspect", &of("crm.ptcp"), &of("any.ptcp"), "--pin"]);
+    assert!(!both.out.contains("TRUSTED") && both.out.contains(&of("any.ptcp")), "{both:?}");
+    assert!(both.err.contains("any.ptcp is not signed"), "{both:?}");
 }
 
 #[test]

@@ -30,6 +30,23 @@ fn shop(name: &str, tests: &str) -> (i32, Value) {
 }
 
 #[test]
+fn coverage_lists_preludes_without_tests() {
+    let folder = |name: &str, text: &str| file(&format!("untested/{name}"), text);
+    folder("a.clj", "(ns a) (defn one [] 1) (defn two [] (one))");
+    folder("a_test.clj", "(deftest ones (is (= 1 (a/one))))");
+    folder("b.clj", "(ns b (:require [a])) (defn three [] (+ 1 (a/two))) (defn- hidden [] 1)");
+    let test = folder("program.clj", "(+ 1 2)");
+    let dir = std::path::Path::new(&test).parent().expect("a folder").display().to_string();
+    let ran = ptc(&["test", &dir]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("coverage: 1 of 2 exports; no test names a/two\n"), "{ran:?}");
+    assert!(ran.out.contains(&format!("no tests: {dir}/b.clj (0 of 1 export)\n")), "{ran:?}");
+    let json = ptc(&["test", &dir, "--json"]).json();
+    assert_eq!(json["coverage"]["untested"][0]["exports"], 1);
+    assert!(!ptc(&["test", &format!("{dir}/a.clj")]).out.contains("no tests:"), "only folders are complete");
+}
+
+#[test]
 fn the_examples_pass() {
     let ran = ptc(&["test", EXAMPLES]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");

@@ -1,7 +1,7 @@
 //! Preludes that use preludes, on the command line: built in their order, attached together, told of and refused.
 
-use crate::ptc;
 use crate::serving::Server;
+use crate::{file, ptc};
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
 use ptc_model::{Recorder, Scripted};
@@ -41,6 +41,32 @@ impl Desk {
     fn build(&self, more: &[&str]) -> crate::Ran {
         ptc(&[&["build", &self.path("src"), "-o", &self.path("dist")], more].concat())
     }
+}
+
+#[test]
+fn a_check_knows_the_preludes_beside_it() {
+    let crm = file("checked/crm.clj", "(ns crm) (defn find [id] {:id id})");
+    let shop = file("checked/shop.clj", "(ns shop (:require [crm :as c])) (defn due [id] (:id (c/find id)))");
+    // In any order.
+    ptc(&["check", &shop, &crm]).expect(0, &format!("{shop}: ok\n{crm}: ok\n"));
+    ptc(&["check", &shop, "-p", &crm]).expect(0, &format!("{shop}: ok\n"));
+    let folder = std::path::Path::new(&crm).parent().expect("a folder").display().to_string();
+    ptc(&["check", &folder]).expect(0, &format!("{crm}: ok\n{shop}: ok\n"));
+    let alone = ptc(&["check", &shop]);
+    assert!(alone.code == 1 && alone.err.contains("crm"), "{alone:?}");
+    let other =
+        file("checked-wrong/shop.clj", "(ns shop (:require [crm :as c])) (defn due [id] (c/fnid id))");
+    let ran = ptc(&["check", &other, &crm, "--json"]);
+    let files = &ran.json()["files"];
+    assert_eq!((ran.code, &files[1]["ok"]), (1, &serde_json::json!(true)), "{ran:?}");
+    assert!(files[0]["error"]["message"].as_str().is_some_and(|text| text.contains("fnid")), "{ran:?}");
+    // Rules of preludes, which programs do not have.
+    let wrong = file("checked-wrong/meta.clj", "(ns meta1) (defn f {:visibility :all} [] 1)");
+    let ran = ptc(&["check", &wrong]);
+    assert!(ran.code == 1 && ran.err.contains("invalid_visibility"), "{ran:?}");
+    // A program may use preludes, and its tools are still not checked.
+    let program = file("checked-wrong/program.clj", "(tool/any {:id (:id (crm/find 1))})");
+    ptc(&["check", &program, "-p", &crm]).expect(0, &format!("{program}: ok\n"));
 }
 
 #[test]

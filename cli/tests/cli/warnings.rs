@@ -23,6 +23,31 @@ fn object(line: u32, column: u32) -> Value {
 }
 
 #[test]
+fn a_doc_string_behind_the_parameters_is_told() {
+    let ran = ptc(&["eval", "-e", "(defn twice [x] \"Doubles x.\" (* 2 x)) (twice 4)"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "8\n"), "{ran:?}");
+    assert!(ran.err.contains("put it before the parameters: (defn twice \"Doubles x.\" [x] …)"), "{ran:?}");
+    let source = "(ns shop)\n(defn- both\n  ([a] \"Of one.\" a)\n  ([a b] [a b]))\n(defn f \"Doc.\" [x] \"More.\" (both x))\n";
+    let prelude = file("misplaced/shop.clj", source);
+    let ran = ptc(&["check", &prelude]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for part in [
+        "put it before the parameters: (defn- both \"Of one.\" […] …)",
+        "remove it: the doc string is the one before the parameters",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    let ran = ptc(&["build", &prelude, "-o", &format!("{prelude}.dist")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.err.matches("misplaced_doc").count(), 2, "{ran:?}");
+    // A text that is the result, and doc strings where they belong.
+    for fine in ["(defn f [x] \"text\")", "(defn f \"Doc.\" [x] x)"] {
+        let ran = ptc(&["eval", "-e", &format!("{fine} 1")]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{fine}: {ran:?}");
+    }
+}
+
+#[test]
 fn eval_and_run_show_them_on_standard_error() {
     let ran = ptc(&["eval", "-e", PROGRAM]);
     ran.expect(0, "hi\n3\n");

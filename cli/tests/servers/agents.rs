@@ -14,6 +14,10 @@ pub fn tests() -> Vec<Trial> {
     vec![
         trial("a_mission_calls_servers", a_mission_calls_servers),
         trial("a_write_ends_the_mission", a_write_ends_the_mission),
+        trial(
+            "a_mission_with_servers_is_replayed_from_its_trace",
+            a_mission_with_servers_is_replayed_from_its_trace,
+        ),
         trial("the_model_is_told_of_the_servers", the_model_is_told_of_the_servers),
         trial("a_mission_without_its_servers_does_not_begin", a_mission_without_its_servers_does_not_begin),
         trial(
@@ -92,6 +96,39 @@ fn a_write_ends_the_mission() {
     assert!(ran.err.starts_with("error: partial_side_effects: the turn wrote to a server"), "{ran:?}");
     let json = mission.run(&["--json"]).json();
     assert_eq!(json["error"]["details"]["matched_calls"][0]["tool"], "write", "{json}");
+}
+
+fn a_mission_with_servers_is_replayed_from_its_trace() {
+    let answer = format!("(return (get-in {READ} [:value \"content\"]))");
+    let calls = file("replayed/calls.txt", "");
+    let mut server = crate::entry("--server");
+    server["env"]["CALLS"] = json!(calls);
+    let config = crate::config("replayed/servers", json!({"fs": server}));
+    let mission = Mission::with("replayed", &config, &["(dir 'fs)", READ, &answer]);
+    let trace = file("replayed/trace.jsonl", "");
+    let ran = mission.run(&["--trace", &trace]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let called = std::fs::read_to_string(&calls).expect("calls");
+    let with_servers = ["agent", "replay", &trace, "--upstreams-config", &mission.config];
+    ptc(&with_servers).expect(0, "same: 3 turns, 3 requests, 2 tool calls, and the result\n");
+    // Events say which operation was called.
+    let events = std::fs::read_to_string(&trace).expect("a trace");
+    assert_eq!(events.matches(r#""operation":"fs/read_text_file""#).count(), 6, "{events}");
+    let shown = ptc(&["trace", "show", &trace]);
+    assert!(shown.out.contains("fs/read_text_file"), "{shown:?}");
+    // A tool of the same name would answer in place of the servers.
+    let ran = mission.run(&["--stub", "call=1"]);
+    assert!(ran.code == 1 && ran.err.contains("name_conflict: two tools are called `call`"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&calls).expect("calls"), called, "no tool is called");
+    let ran = ptc(&["agent", "replay", &trace]);
+    assert!(ran.code == 2 && ran.err.contains("hint: name them again: --upstreams-config FILE"), "{ran:?}");
+    // A mission that ended because it wrote ends there again.
+    let mission =
+        Mission::new("replayed-write", &["(tool/call {:server \"odd\" :tool \"write\"})", "(return 1)"]);
+    let ran = mission.run(&["--trace", &trace]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let with_servers = ["agent", "replay", &trace, "--upstreams-config", &mission.config];
+    ptc(&with_servers).expect(0, "same: 1 turn, 1 request, 1 tool call, and the result\n");
 }
 
 fn the_model_is_told_of_the_servers() {

@@ -4,8 +4,21 @@ use crate::{file, good, mixed, ptc, ptc_with, trial};
 use libtest_mimic::Trial;
 use serde_json::json;
 
+fn a_tool_comes_from_one_place() {
+    let config = crate::good("one-place/servers");
+    let ran = crate::ptc(&["eval", "-e", "1", "--upstreams-config", &config, "--stub", "call=1"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.err.contains("tool/call comes from both --stub call and the servers of --upstreams-config"),
+        "{ran:?}"
+    );
+    let ran = crate::ptc(&["eval", "-e", "1", "--stub", "a=1", "--stub", "a=2"]);
+    assert!(ran.code == 2 && ran.err.contains("--stub gives `a` twice"), "{ran:?}");
+}
+
 pub fn tests() -> Vec<Trial> {
     vec![
+        trial("a_tool_comes_from_one_place", a_tool_comes_from_one_place),
         trial("programs_call_servers", programs_call_servers),
         trial("json_tells_calls_and_metrics", json_tells_calls_and_metrics),
         trial("faults_of_the_world_are_values_and_faults_of_programs_end_them", faults),

@@ -4,6 +4,7 @@ use super::assemble::Compiled;
 use super::draft::{Draft, drafts};
 use super::parts::{CompiledNamespace, PreludeError, unreadable};
 use super::used::Used;
+use crate::form::{Form, FormKind};
 use crate::interface::{Held, Interface, Shape};
 use crate::meter::Meter;
 use crate::parse::parse_metered;
@@ -48,6 +49,19 @@ pub fn outline(source: &str, limits: &Limits, meter: &Meter<'_>) -> Result<Outli
         }
     }
     Ok(Outline { declares, requires })
+}
+
+/// Returns whether a text is the source of a prelude: a namespace, then nothing but definitions.
+pub fn is_source(text: &str, limits: &Limits, meter: &Meter<'_>) -> bool {
+    let arena = Bump::new();
+    let Ok(text) = parse_metered(text, &arena, limits, meter, &mut Vec::new()) else { return false };
+    let head = |form: &Form<'_>| match form.kind {
+        FormKind::List([Form { kind: FormKind::Symbol(head), .. }, ..]) => head.to_string(),
+        _ => String::new(),
+    };
+    let heads: Vec<String> = text.forms.iter().map(head).collect();
+    let is_definition = |head: &String| matches!(head.as_str(), "ns" | "def" | "defn" | "defn-");
+    heads.first().is_some_and(|head| head == "ns") && heads.iter().all(is_definition)
 }
 
 /// Returns the order in which the namespaces of a source are compiled: required ones first.

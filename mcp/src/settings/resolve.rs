@@ -74,8 +74,12 @@ impl Settings {
         for flag in FLAGS {
             let (text, origin) = match given.get(flag.name) {
                 Some(text) => (text.clone(), Origin::Flag),
-                // An empty variable counts as not set.
-                None => match env(&flag.env()).filter(|text| !text.is_empty()) {
+                None => match env(&flag.env()) {
+                    // Whoever set it meant to set something.
+                    Some(text) if text.trim().is_empty() => {
+                        resolved.warnings.push(empty(flag));
+                        continue;
+                    }
                     Some(text) => (text, Origin::Env(flag.env())),
                     None => continue,
                 },
@@ -162,6 +166,15 @@ impl Settings {
         }
         problems
     }
+}
+
+/// Returns the warning about a variable that is set to nothing.
+fn empty(flag: &Flag) -> String {
+    let so = match flag.name {
+        "trusted" => ": preludes need no signature",
+        _ => "",
+    };
+    format!("{} is set and empty, which counts as not set{so}", flag.env())
 }
 
 fn flag_env(name: &str) -> String {

@@ -203,6 +203,30 @@ impl Prelude {
         outline(source, &limits, &Meter::new(&limits, &stop))
     }
 
+    /// Returns whether a text is the source of a prelude: a namespace, then nothing but definitions.
+    ///
+    /// ```
+    /// use ptc_runtime::{Prelude, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// assert!(Prelude::is_source(&runtime, "(ns crm) (defn find [id] id)"));
+    /// assert!(!Prelude::is_source(&runtime, "(ns app) (def x 1) (+ x 1)"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_source(runtime: &Runtime, text: &str) -> bool {
+        let limits = runtime.current_limits();
+        let clock = CompileClock::new(limits.compile_ms);
+        let stop = || clock.is_up();
+        ptc_compiler::prelude::is_source(text, limits, &Meter::new(limits, &stop))
+    }
+
+    /// Returns warnings about the text of a prelude, in its order: see [`Program::warnings`](crate::Program::warnings).
+    pub fn warnings_of(runtime: &Runtime, source: &str) -> Vec<ptc_bytecode::Diagnostic> {
+        let limits = runtime.current_limits();
+        let clock = CompileClock::new(limits.compile_ms);
+        let stop = || clock.is_up();
+        ptc_compiler::warnings(source, limits, &Meter::new(limits, &stop))
+    }
+
     /// Compiles a source out of a store, whose constants may take `heap` bytes while they are computed.
     pub(crate) fn compile_stored(
         runtime: &Runtime,

@@ -47,7 +47,7 @@ impl PreludeId {
 
     /// Matches files signed by this public key, in hexadecimal.
     pub fn signed_by(key: impl Into<String>) -> PreludeId {
-        PreludeId { signer: Some(key.into()), ..PreludeId::default() }
+        PreludeId { signer: Some(super::signature::bare(&key.into()).to_string()), ..PreludeId::default() }
     }
 
     /// Restricts the match to this namespace of the prelude.

@@ -83,20 +83,24 @@ impl TrustedKeys {
         let mut all = TrustedKeys::default();
         for entry in entries {
             let entry = entry.as_ref().trim();
-            if let Ok(key) = TrustedKeys::parse(entry)
-                && !key.is_empty()
-            {
-                all.extend(key);
-                continue;
-            }
-            // Not quoted: it may be a signing key.
-            if entry.len() == 64 && entry.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                return Err(wrong("one of the trusted keys is not a public key".to_string()));
+            match TrustedKeys::one(entry) {
+                Some(Ok(key)) => {
+                    all.extend(key);
+                    continue;
+                }
+                // Not quoted: it may be a signing key.
+                Some(Err(wrong)) => {
+                    let message = format!("a trusted key {}", wrong.what());
+                    return Err(Diagnostic::without_span(Code::InvalidConfig, message).hint(wrong.hint()));
+                }
+                None => {}
             }
             let file = folder.as_ref().join(entry);
             let text = read(&file).map_err(|why| wrong(format!("trusted key `{entry}`: {why}")))?;
-            let keys = TrustedKeys::parse(&text)
-                .map_err(|problem| wrong(format!("trusted key `{entry}`: {}", problem.message)))?;
+            let keys = TrustedKeys::parse(&text).map_err(|problem| Diagnostic {
+                message: format!("trusted key `{entry}`: {}", problem.message),
+                ..problem
+            })?;
             if keys.is_empty() {
                 return Err(wrong(format!("trusted key `{entry}`: the file has no key in it")));
             }

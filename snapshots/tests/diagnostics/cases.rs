@@ -403,6 +403,12 @@ fn hosts() -> Vec<Case> {
         under(InvalidData, "not_json", "", host(super::setup::bad_json)),
         under(SurplusBracket, "one", "(let [x 1]\n  (inc x)))", host(super::setup::warned)),
         under(SurplusBracket, "several", "(+ 1 2)) ; sum\n]}", host(super::setup::warned)),
+        under(
+            MisplacedDoc,
+            "behind",
+            "(defn twice [x]\n  \"Doubles x.\"\n  (* 2 x))",
+            host(super::setup::warned),
+        ),
         under(UnknownField, "one_letter", "(sum-by :totl data/rows)", host(super::setup::over_rows)),
         under(
             AbsentField,

@@ -1,12 +1,13 @@
 //! `ptc agent check`: what an agent is, and everything that is wrong with it.
 
-use super::{context, load};
+use super::{Loaded, context, load, place_of};
 use crate::args::AgentCheckArgs;
 use crate::live::clean;
 use crate::models;
 use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out};
+use ptc_agent::definition::FilePlace;
 use ptc_agent::prompt::preview_prompt;
 use ptc_agent::tools::{LlmRef, Tool, ToolKind};
 use ptc_agent::{Agent, BuildError, RunOptions};
@@ -22,17 +23,32 @@ pub fn run(args: &AgentCheckArgs) -> ExitCode {
     }
 }
 
+/// A problem that is told.
+struct Told {
+    kind: String,
+    message: String,
+    /// Keys that lead to the wrong value, with dots between them.
+    key: String,
+    place: Option<FilePlace>,
+}
+
 fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
-    let loaded = load(&args.agent)?;
-    let mut problems = loaded.builder.problems();
-    let agent = match loaded.builder.build() {
+    let Loaded { file, builder } = load(&args.agent)?;
+    let told = |problem: &BuildError| Told {
+        kind: problem.reason.to_string(),
+        message: problem.message.clone(),
+        key: problem.keys.join("."),
+        place: place_of(&args.agent.file, Some(&file), problem),
+    };
+    let mut problems = builder.problems();
+    let agent = match builder.build() {
         Ok(agent) if problems.is_empty() => agent,
-        Ok(_) => return Ok(wrong(args, problems.iter().map(problem_of))),
+        Ok(_) => return Ok(wrong(args, problems.iter().map(told))),
         Err(error) => {
             if problems.is_empty() {
                 problems.push(error);
             }
-            return Ok(wrong(args, problems.iter().map(problem_of)));
+            return Ok(wrong(args, problems.iter().map(told)));
         }
     };
     let data = context(&args.agent, &agent)?;
@@ -52,7 +68,8 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
     };
     problems.extend(agent.unpriced(&run));
     if !problems.is_empty() || !unknown.is_empty() {
-        return Ok(wrong(args, problems.iter().map(problem_of).chain(unknown)));
+        let unplaced = |(kind, message)| Told { kind, message, key: String::new(), place: None };
+        return Ok(wrong(args, problems.iter().map(told).chain(unknown.into_iter().map(unplaced))));
     }
     if args.prompt {
         let preview = preview_prompt(&agent, &run.context);
@@ -115,23 +132,28 @@ fn names(agent: &Agent, named: &mut Vec<String>) {
     }
 }
 
-/// The kind of a problem, and what it is.
-fn problem_of(problem: &BuildError) -> (String, String) {
-    (problem.reason.to_string(), problem.message.clone())
-}
-
-fn wrong(args: &AgentCheckArgs, problems: impl Iterator<Item = (String, String)>) -> ExitCode {
+fn wrong(args: &AgentCheckArgs, problems: impl Iterator<Item = Told>) -> ExitCode {
     let (file, problems) = (args.agent.file.display(), problems.collect::<Vec<_>>());
     if args.json {
-        let error = |(kind, message): &(String, String)| json!({"kind": kind, "message": message});
+        let error = |told: &Told| {
+            let place = told.place.as_ref();
+            let position = place.and_then(|place| place.place);
+            json!({
+                "kind": told.kind, "message": told.message,
+                "key": Some(&told.key).filter(|key| !key.is_empty()),
+                "file": place.map(|place| place.file.display().to_string()),
+                "line": position.map(|place| place.line), "column": position.map(|place| place.column),
+            })
+        };
         let errors: Vec<_> = problems.iter().map(error).collect();
         let shown = json!({"ok": false, "file": file.to_string(), "errors": errors});
         return out(&format!("{shown}\n"), FAULT);
     }
     let count = counted(problems.len() as u64, "problem");
     eprintln!("error: {file}: {count}");
-    for (kind, message) in problems {
-        eprintln!(" - {}", clean(&format!("{kind}: {message}")));
+    for Told { kind, message, place, .. } in problems {
+        let place = place.map_or(String::new(), |place| format!("{place}: "));
+        eprintln!(" - {}", clean(&format!("{place}{kind}: {message}")));
     }
     ExitCode::from(FAULT)
 }

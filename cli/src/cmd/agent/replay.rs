@@ -1,15 +1,17 @@
 //! `ptc agent replay`: a mission again, from its trace.
 
-use super::{attached, build, to_json, usage};
+use super::{attached, build, stubbed, to_json, usage};
 use crate::args::AgentReplayArgs;
 use crate::live::{Detail, Live, clean};
 use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out, text_json};
+use crate::upstreams;
 use ptc_agent::definition::AgentFile;
 use ptc_agent::replay::{Difference, RecordedMission};
 use ptc_agent::trace::{Analyzer, Tracer};
 use ptc_agent::{Agent, AgentBuilder, RunOptions};
+use ptc_upstream::Upstream;
 use serde_json::{Map, Value};
 use similar::TextDiff;
 use std::path::PathBuf;
@@ -41,6 +43,7 @@ fn start(args: &AgentReplayArgs) -> Result<ExitCode, Problem> {
         let message = format!("{name} cannot be replayed: it begins at a checkpoint, not at the first turn");
         return Err(usage(message));
     }
+    let upstream = servers(args, mission)?;
     let agent = agent(args, mission)?;
     let empty = Map::new();
     let context = mission.get("context").and_then(Value::as_object).unwrap_or(&empty);
@@ -50,7 +53,14 @@ fn start(args: &AgentReplayArgs) -> Result<ExitCode, Problem> {
         tracer = tracer.with(live);
     }
     let options = RunOptions::new().context(context).map_err(|error| usage(error.to_string()))?;
+    let options = match &upstream {
+        Some(upstream) => options.servers(upstream.attach(None)),
+        None => options,
+    };
     let replayed = recorded.run(&agent, &options.tracer(tracer));
+    if let Some(upstream) = upstream {
+        upstream.stop();
+    }
     let code = if replayed.difference.is_none() { OK } else { FAULT };
     if args.json {
         let difference = replayed.difference.as_ref().map_or("null".to_string(), |found| {
@@ -86,17 +96,40 @@ fn start(args: &AgentReplayArgs) -> Result<ExitCode, Problem> {
     }
 }
 
+/// The servers that the mission had: what they offer is a part of its prompts.
+fn servers(args: &AgentReplayArgs, mission: &Value) -> Result<Option<Upstream>, Problem> {
+    let had_servers = mission.get("servers").is_some();
+    // Servers that only the environment names are those of another run, unless the mission had some.
+    if !had_servers && args.upstream.upstreams_config.is_none() {
+        return Ok(None);
+    }
+    let upstream = upstreams::start(&args.upstream)?;
+    if upstream.is_none() {
+        let message =
+            format!("{} had upstream servers, whose tools are a part of its prompts", args.trace.display());
+        return Err(
+            usage(message).hint("name them again: --upstreams-config FILE; their tools are not called")
+        );
+    }
+    Ok(upstream)
+}
+
 /// The agent of the trace, or the one that is to be compared with it.
 fn agent(args: &AgentReplayArgs, mission: &Value) -> Result<Agent, Problem> {
-    let (builder, file) = match &args.agent {
-        Some(file) => (AgentFile::load(file).map_err(|error| usage(error.message))?.builder(), file.clone()),
-        None => (AgentBuilder::from_json(&mission["agent"]), args.trace.clone()),
+    let file = args.agent.as_ref().map(AgentFile::load).transpose().map_err(|error| usage(error.message))?;
+    let (builder, name) = match (&file, &args.agent) {
+        (Some(file), Some(name)) => (file.builder(), name),
+        _ => (AgentBuilder::from_json(&mission["agent"]), &args.trace),
     };
-    let files: Vec<PathBuf> = mission
-        .get("preludes")
-        .and_then(|files| serde_json::from_value(files.clone()).ok())
-        .unwrap_or_default();
-    build(attached(builder, &files, &args.trusted)?, &file)
+    let of_trace = || mission.get("preludes").and_then(|files| serde_json::from_value(files.clone()).ok());
+    let files: Vec<PathBuf> = match args.attach.preludes.is_empty() {
+        true => of_trace().unwrap_or_default(),
+        false => args.attach.preludes.clone(),
+    };
+    let builder = args.stubs.iter().try_fold(builder, stubbed)?;
+    let builder = attached(builder, &files, &args.attach.trusted)?;
+    let policy = builder.options().policy.and(&args.attach.policy());
+    build(builder.policy(policy), name, file.as_ref())
 }
 
 /// The first difference, with the lines around it.

@@ -33,7 +33,7 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     let loaded = load(&args.agent)?;
     let plan = args.plan.as_deref().map(plan_of).transpose()?;
     let builder = changed(loaded.builder, args, plan.as_ref());
-    let agent = build(builder, &args.agent.file)?;
+    let agent = build(builder, &args.agent.file, Some(&loaded.file))?;
     let context = context(&args.agent, &agent)?;
     let mut run = with_context(RunOptions::new(), &agent, &context, &args.agent.file)?;
     let own = agent.options().llm.as_ref();
@@ -67,7 +67,10 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
         }
         None => run,
     };
-    let replay = kept(args, &loaded.file, &agent, &context);
+    let mut replay = kept(args, &loaded.file, &agent, &context);
+    if servers.is_some() {
+        replay["servers"] = true.into();
+    }
     let (result, lost) = traced(args, &agent, run, replay)?;
     if let Some(GivenPlan::Saved(saved)) = &plan
         && let Err(error) = saved.finish(step_of(&result))

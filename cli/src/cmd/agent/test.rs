@@ -6,7 +6,6 @@ mod show;
 use super::run::{INTERRUPTED, watch};
 use super::{Loaded, build, hint_of, load, step_of, usage, with_context};
 use crate::args::{AgentInput, AgentTestArgs};
-use crate::cmd::test::check;
 use crate::junit;
 use crate::models;
 use crate::problem::Problem;
@@ -14,11 +13,10 @@ use crate::quantity::counted;
 use crate::report::{self, FAULT, OK};
 use crate::upstreams;
 use cases::{Case, Cases};
-use ptc_agent::tools::Tool;
-use ptc_agent::{Agent, RunOptions, Step};
+use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
 use ptc_bytecode::{Datum, Node};
 use ptc_compiler::testing::differences;
-use ptc_runtime::bridge::json_to_datum;
+use ptc_runtime::bridge::{freeze, json_to_datum};
 use ptc_runtime::{Cancel, Frozen, Grants};
 use ptc_upstream::Upstream;
 use serde_json::Value;
@@ -65,7 +63,6 @@ impl CaseProblem {
 
 /// What the cases of a run have in common.
 struct Bench<'a> {
-    agent: Agent,
     args: &'a AgentTestArgs,
     cancel: Cancel,
     upstream: Option<Upstream>,
@@ -80,14 +77,7 @@ fn start(args: &AgentTestArgs) -> Result<ExitCode, Problem> {
         stubs: args.stubs.clone(),
         attach: args.attach.clone(),
     };
-    let Loaded { mut builder, .. } = load(&input)?;
-    for (name, answer) in
-        cases.stubs.iter().filter(|(name, _)| args.stubs.iter().all(|stub| stub.name != **name))
-    {
-        let tool = Tool::answering(name, answer).map_err(|error| usage(error.message))?;
-        builder = super::in_place(builder, tool);
-    }
-    let agent = build(builder, &cases.agent)?;
+    let Loaded { builder, file } = load(&input)?;
     let wanted: Vec<&Case> = cases.cases.iter().filter(|case| is_wanted(case, &args.filter)).collect();
     if wanted.is_empty() {
         let known = counted(cases.cases.len() as u64, "case");
@@ -98,10 +88,14 @@ fn start(args: &AgentTestArgs) -> Result<ExitCode, Problem> {
         let message = format!("--record: `{}` has no cassette", case.name);
         return Err(usage(message).hint("give the case a file to write: cassette = \"orders.jsonl\""));
     }
-    let bench = Bench { agent, args, cancel: watch()?, upstream: upstreams::start(&args.upstream)? };
+    // All agents before the first mission: what is wrong with a stub of the last case is told at once.
+    let agent = |case: &&Case| build(stubbed(&builder, &cases, case, args)?, &cases.agent, Some(&file));
+    let agents = wanted.iter().map(agent).collect::<Result<Vec<Agent>, _>>()?;
+    let upstream = upstreams::start_named(&args.upstream, cases.upstreams_config.as_deref())?;
+    let bench = Bench { args, cancel: watch()?, upstream };
     let mut outcomes = Vec::new();
-    for case in wanted {
-        outcomes.push(bench.run(case)?);
+    for (case, agent) in wanted.into_iter().zip(&agents) {
+        outcomes.push(bench.run(case, agent)?);
         if bench.cancel.is_cancelled() {
             break;
         }
@@ -122,13 +116,35 @@ fn start(args: &AgentTestArgs) -> Result<ExitCode, Problem> {
     Ok(report::out(&shown, code))
 }
 
+/// The agent with the stubs of a case, and with those of the file that the case leaves. Stubs of the command line are in
+/// it already, and hold in place of both.
+fn stubbed(
+    builder: &AgentBuilder,
+    cases: &Cases,
+    case: &Case,
+    args: &AgentTestArgs,
+) -> Result<AgentBuilder, Problem> {
+    let of_file = cases.stubs.iter().filter(|(name, _)| !case.stubs.contains_key(*name));
+    let of_file = of_file.map(|(name, answer)| (name, answer, vec!["stubs".to_string()]));
+    let keys = || ["cases".to_string(), case.number.to_string(), "stubs".to_string()].to_vec();
+    let of_case = case.stubs.iter().map(|(name, answer)| (name, answer, keys()));
+    let wanted =
+        of_file.chain(of_case).filter(|(name, ..)| args.stubs.iter().all(|stub| stub.name != **name));
+    wanted.into_iter().try_fold(builder.clone(), |builder, (name, answer, mut keys)| {
+        keys.push(name.clone());
+        let wrong = |why: String| usage(format!("{}: {why}", cases.table.place(&keys)));
+        let answer = freeze(answer).map_err(|error| wrong(error.to_string()))?;
+        super::in_place(builder, name, answer).map_err(wrong)
+    })
+}
+
 fn is_wanted(case: &Case, filter: &[String]) -> bool {
     filter.is_empty() || filter.iter().any(|part| case.name.contains(part.as_str()))
 }
 
 impl Bench<'_> {
     /// Runs a case and judges its mission. The error is for what concerns all cases, such as a model that is not there.
-    fn run(&self, case: &Case) -> Result<CaseOutcome, Problem> {
+    fn run(&self, case: &Case, agent: &Agent) -> Result<CaseOutcome, Problem> {
         let mut outcome = CaseOutcome {
             name: case.name.clone(),
             turns: 0,
@@ -137,14 +153,14 @@ impl Bench<'_> {
             time: Duration::ZERO,
             problem: None,
         };
-        let run = match with_context(RunOptions::new(), &self.agent, &case.inputs, &self.args.file) {
+        let run = match with_context(RunOptions::new(), agent, &case.inputs, &self.args.file) {
             Ok(run) => run,
             Err(problem) => {
                 outcome.problem = Some(CaseProblem::error(&*problem.0.message));
                 return Ok(outcome);
             }
         };
-        let own = self.agent.options().llm.as_ref();
+        let own = agent.options().llm.as_ref();
         let mut tape = None;
         let run = match &case.cassette {
             Some(cassette) if !self.args.record && !self.args.live => {
@@ -176,7 +192,7 @@ impl Bench<'_> {
             None => run,
         };
         let since = Instant::now();
-        let result = ptc_agent::run(&self.agent, &run.cancel(&self.cancel));
+        let result = ptc_agent::run(agent, &run.cancel(&self.cancel));
         outcome.time = since.elapsed();
         let step = step_of(&result);
         let took = &step.usage.tree;
@@ -195,20 +211,20 @@ impl Bench<'_> {
 /// Why what a mission came to is not what the case expects.
 fn judge(case: &Case, step: &Step) -> Option<CaseProblem> {
     if let Some(fail) = &step.fail {
-        if case.fails.as_ref() == Some(&fail.reason) {
+        if case.expected.fails.as_ref() == Some(&fail.reason) {
             return None;
         }
         let hint = hint_of(fail).map_or(String::new(), |hint| format!("hint: {hint}"));
-        return Some(match &case.fails {
+        return Some(match &case.expected.fails {
             Some(wanted) => CaseProblem::failure(format!("expected {wanted}, got {fail}"), hint),
             None => CaseProblem { is_failure: false, message: fail.to_string(), details: hint },
         });
     }
-    if let Some(wanted) = &case.fails {
+    if let Some(wanted) = &case.expected.fails {
         let details = format!("got  {}", shown(step.returned.as_ref()));
         return Some(CaseProblem::failure(format!("expected {wanted}, got a value"), details));
     }
-    if let Some(expected) = &case.expect {
+    if let Some(expected) = &case.expected.value {
         let is_same = step.json().is_ok_and(|got| same(expected, &got));
         if !is_same {
             let (expected, got) =
@@ -220,12 +236,12 @@ fn judge(case: &Case, step: &Step) -> Option<CaseProblem> {
             return Some(CaseProblem::failure("the value is not the expected one", details));
         }
     }
-    let source = case.check.as_ref()?;
+    let check = case.expected.check.as_ref()?;
     let data = match grants(case, step) {
         Ok(data) => data,
         Err(message) => return Some(CaseProblem::error(message)),
     };
-    let details = check("check", source, data).err()?;
+    let details = check.run(data).err()?;
     let details = format!("{details}result  {}\n", shown(step.returned.as_ref()));
     Some(CaseProblem::failure("the check failed", details))
 }

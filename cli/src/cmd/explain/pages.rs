@@ -118,6 +118,7 @@ pages! {
     AbsentField "W1002";
     NeverEqual "W1003";
     UndeclaredField "W1004";
+    MisplacedDoc "W1005";
 }
 
 #[cfg(test)]

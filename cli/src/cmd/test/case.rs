@@ -291,5 +291,6 @@ fn operation(args: &ToolArgs) -> Option<String> {
 
 /// The stubs of `--stub`.
 pub fn flagged(stubs: &[Data], limits: &Limits) -> Result<Stubs, Problem> {
-    stubs.iter().map(|stub| Ok((stub.name.clone(), StubBody::Answer(stub.load(limits, "tool")?)))).collect()
+    let answers = crate::setup::stubs(stubs, limits)?;
+    Ok(answers.into_iter().map(|(name, answer)| (name, StubBody::Answer(answer))).collect())
 }

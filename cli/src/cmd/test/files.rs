@@ -101,6 +101,30 @@ pub fn find(args: &TestArgs, runtime: &Runtime) -> Result<Vec<SuiteFiles>, Probl
     tests.iter().map(with_used).collect()
 }
 
+/// The preludes in the folders under test that have no test file, each with what it uses. Programs are none.
+pub fn untested(args: &TestArgs, runtime: &Runtime) -> Result<Vec<SuiteFiles>, Problem> {
+    let mut found = Vec::new();
+    for folder in args.paths.iter().filter(|path| path.is_dir()) {
+        let tested: Vec<String> = files_in(folder, TESTS)?.iter().map(|test| subject(test)).collect();
+        for file in files_in(folder, ".clj")? {
+            let is_test = name(&file).ends_with(TESTS);
+            if is_test || tested.contains(&stem(&file)) || !is_prelude(&file, runtime) {
+                continue;
+            }
+            let preludes = args.preludes.iter().filter(|other| **other != file).cloned();
+            let preludes = preludes.chain([file.clone()]).collect();
+            let mut files = SuiteFiles { file: file.clone(), own: Some(file), preludes };
+            files.add_used(runtime, &[]);
+            found.push(files);
+        }
+    }
+    Ok(found)
+}
+
+fn is_prelude(file: &Path, runtime: &Runtime) -> bool {
+    selection(file).is_ok_and(|part| Prelude::is_source(runtime, &part.source))
+}
+
 /// The test file with its prelude: one that was named, else the source next to it. An artifact that nobody named could
 /// be anybody's.
 fn paired(test: &Path, named: &[PathBuf], more: &[PathBuf]) -> Result<SuiteFiles, Problem> {

@@ -118,6 +118,10 @@ pub fn text(suites: &[SuiteResult], coverage: &Coverage) -> String {
         }
         out.push('\n');
     }
+    for (file, exports) in &coverage.untested {
+        let _ =
+            writeln!(out, "no tests: {} (0 of {})", visible(file), counted(exports.len() as u64, "export"));
+    }
     let _ = writeln!(out, "{passed} passed, {failed} failed, {}", counted(checks, "check"));
     out
 }
@@ -176,6 +180,9 @@ pub fn json(suites: &[SuiteResult], coverage: &Coverage, ok: bool) -> String {
             "exports": coverage.exports.len(),
             "percent": coverage.percent(),
             "missing": coverage.missing,
+            "untested": coverage.untested.iter().map(|(file, exports)| {
+                json!({"file": file, "exports": exports.len()})
+            }).collect::<Vec<_>>(),
         },
     });
     format!("{report}\n")

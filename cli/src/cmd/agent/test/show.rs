@@ -3,6 +3,7 @@
 use super::CaseOutcome;
 use crate::junit;
 use crate::live::clean;
+use crate::quantity::counted;
 use ptc_bytecode::text::visible;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -36,8 +37,18 @@ pub fn text(outcomes: &[CaseOutcome]) -> String {
         }
     }
     let passed = outcomes.iter().filter(|outcome| outcome.problem.is_none()).count();
-    let _ = writeln!(out, "\n{passed} passed, {} failed", outcomes.len() - passed);
+    let _ = write!(out, "\n{passed} passed, {} failed", outcomes.len() - passed);
+    if cost_of(outcomes) > 0.0 {
+        let tokens: u64 = outcomes.iter().map(|outcome| outcome.tokens).sum();
+        let _ = write!(out, ", {}, ${:.6}", counted(tokens, "token"), cost_of(outcomes));
+    }
+    out.push('\n');
     out
+}
+
+/// Cost of all cases in US dollars; 0 if no prices are known.
+fn cost_of(outcomes: &[CaseOutcome]) -> f64 {
+    outcomes.iter().map(|outcome| outcome.cost_usd).sum()
 }
 
 fn word(outcome: &CaseOutcome) -> &'static str {
@@ -61,7 +72,8 @@ pub fn json(outcomes: &[CaseOutcome], ok: bool) -> String {
         })
     };
     let cases: Vec<Value> = outcomes.iter().map(case).collect();
-    format!("{}\n", json!({"ok": ok, "cases": cases}))
+    let tokens: u64 = outcomes.iter().map(|outcome| outcome.tokens).sum();
+    format!("{}\n", json!({"ok": ok, "cases": cases, "tokens": tokens, "cost_usd": cost_of(outcomes)}))
 }
 
 /// The results for a JUnit report.
