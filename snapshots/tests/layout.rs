@@ -1,9 +1,11 @@
 //! Architecture tests: allowed dependencies between crates, no unsafe code, no file with more than one idea, no
-//! wide import circles, no paths of the machine it was written on.
+//! wide import circles, no paths of the machine it was written on, no crate that cannot be published.
 #![allow(missing_docs)]
 
 #[path = "layout/circles.rs"]
 mod circles;
+#[path = "layout/publishing.rs"]
+mod publishing;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

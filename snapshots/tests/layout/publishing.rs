@@ -1,0 +1,119 @@
+//! Published crates have what crates.io shows, and all of ours have one version.
+
+use super::{DEV_ONLY, TEST_KIT, folder_of, metadata, root};
+use serde_json::Value;
+use std::path::Path;
+
+/// Fields that every published crate has.
+const FIELDS: &[&str] = &[
+    "description",
+    "license",
+    "repository",
+    "documentation",
+    "readme",
+    "rust_version",
+    "keywords",
+    "categories",
+];
+
+fn is_published(package: &Value) -> bool {
+    // `publish = false` is an empty list of registries.
+    package["publish"].as_array().is_none_or(|registries| !registries.is_empty())
+}
+
+fn texts<'a>(package: &'a Value, field: &str) -> Vec<&'a str> {
+    package[field].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Returns everything that crates.io would refuse or show badly.
+fn problems_of(package: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for field in FIELDS {
+        let value = &package[field];
+        if value.as_str().is_none_or(str::is_empty) && value.as_array().is_none_or(Vec::is_empty) {
+            found.push(format!("lacks `{field}`"));
+        }
+    }
+    let keywords = texts(package, "keywords");
+    if keywords.len() > 5 {
+        found.push(format!("has {} keywords; crates.io takes 5", keywords.len()));
+    }
+    found.extend(keywords.iter().filter(|word| word.len() > 20).map(|word| format!("`{word}` is too long")));
+    if texts(package, "categories").len() > 5 {
+        found.push("has more than 5 categories".into());
+    }
+    let folder = Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder");
+    for file in [package["readme"].as_str().unwrap_or_default(), "LICENSE-MIT", "LICENSE-APACHE"] {
+        if !folder.join(file).is_file() {
+            found.push(format!("has no file `{file}`"));
+        }
+    }
+    let docs = format!("https://docs.rs/{}", package["name"].as_str().expect("a name"));
+    if package["documentation"] != *docs {
+        found.push(format!("has another `documentation` than {docs}"));
+    }
+    found
+}
+
+/// Returns the dependencies that would not lead to the same release.
+fn loose_dependencies(package: &Value, exact: &str) -> Vec<String> {
+    let dependencies = package["dependencies"].as_array().expect("dependencies").iter();
+    let own = dependencies
+        .filter(|dependency| folder_of(&dependency["name"]).is_some() && !dependency["path"].is_null());
+    own.filter_map(|dependency| {
+        let name = dependency["name"].as_str().expect("a name");
+        // Cargo drops a test dependency without a version, and refuses one that is not published. The crate itself
+        // cannot be there before it is published.
+        let is_dropped = dependency["kind"] == "dev"
+            && (folder_of(&dependency["name"]) == Some(TEST_KIT) || package["name"] == name);
+        let wanted = if is_dropped { "*" } else { exact };
+        (dependency["req"] != *wanted).then(|| format!("needs {name} {}, not {wanted}", dependency["req"]))
+    })
+    .collect()
+}
+
+#[test]
+fn published_crates_are_described_and_have_one_version() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let version = packages[0]["version"].as_str().expect("a version");
+    let repository =
+        packages.iter().find_map(|package| package["repository"].as_str()).expect("a repository");
+    let mut wrong = Vec::new();
+    for package in packages {
+        let folder = folder_of(&package["name"]).expect("one of ours");
+        let mut problems = Vec::new();
+        if package["version"] != *version {
+            problems.push(format!("has version {}, others have {version}", package["version"]));
+        }
+        if is_published(package) == (DEV_ONLY.contains(&folder) || folder == TEST_KIT) {
+            problems.push("is for tests and published, or neither".into());
+        } else if is_published(package) {
+            problems.extend(problems_of(package));
+            problems.extend(loose_dependencies(package, &format!("={version}")));
+            if package["repository"] != *repository {
+                problems.push(format!("names another repository than {repository}"));
+            }
+        }
+        wrong.extend(problems.into_iter().map(|problem| format!("{folder} {problem}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The bindings are no members of the workspace, so nothing else keeps their versions equal.
+#[test]
+fn bindings_have_the_version_of_the_crates() {
+    let metadata = metadata();
+    let version = metadata["packages"][0]["version"].as_str().expect("a version");
+    for (path, line) in [
+        ("python/Cargo.toml", format!("version = \"{version}\"")),
+        ("node/Cargo.toml", format!("version = \"{version}\"")),
+        ("node/package.json", format!("\"version\": \"{version}\"")),
+    ] {
+        let Ok(text) = std::fs::read_to_string(root().join(path)) else { continue };
+        assert!(
+            text.lines().any(|found| found.trim().trim_end_matches(',') == line),
+            "{path} lacks `{line}`"
+        );
+    }
+}
