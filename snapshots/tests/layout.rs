@@ -16,6 +16,7 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     (TEST_KIT, &[]),
     ("bytecode", &[]),
+    ("errors", &[]),
     ("compiler", &[]),
     ("vm", &[]),
     ("runtime", &["compiler", "vm"]),
@@ -30,7 +31,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mcp", &["upstream", "agent", "contract", "model", "runtime", "web"]),
     (
         "cli",
-        &["compiler", "vm", "runtime", "preludes", FACADE, "contract", "model", "agent", "upstream", "mcp"],
+        &[
+            "errors", "compiler", "vm", "runtime", "preludes", FACADE, "contract", "model", "agent",
+            "upstream", "mcp",
+        ],
     ),
 ];
 

@@ -21,6 +21,10 @@ fn is_published(package: &Value) -> bool {
     package["publish"].as_array().is_none_or(|registries| !registries.is_empty())
 }
 
+fn folder(package: &Value) -> &Path {
+    Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder")
+}
+
 fn texts<'a>(package: &'a Value, field: &str) -> Vec<&'a str> {
     package[field].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
@@ -42,7 +46,7 @@ fn problems_of(package: &Value) -> Vec<String> {
     if texts(package, "categories").len() > 5 {
         found.push("has more than 5 categories".into());
     }
-    let folder = Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder");
+    let folder = folder(package);
     for file in [package["readme"].as_str().unwrap_or_default(), "LICENSE-MIT", "LICENSE-APACHE"] {
         if !folder.join(file).is_file() {
             found.push(format!("has no file `{file}`"));
@@ -98,6 +102,44 @@ fn published_crates_are_described_and_have_one_version() {
         wrong.extend(problems.into_iter().map(|problem| format!("{folder} {problem}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the first file outside of its crate that a source file compiles into the crate; `path` is `src/…`. Tests are
+/// not compiled from packages, so what follows their `cfg` may be anywhere.
+fn reaches_outside<'a>(path: &str, text: &'a str) -> Option<&'a str> {
+    let tests = ["#[cfg(test)]", "#[cfg(doctest)]"].iter().filter_map(|mark| text.find(mark)).min();
+    let compiled = &text[..tests.unwrap_or(text.len())];
+    compiled.split("include_").skip(1).find_map(|rest| {
+        let (_, file) = rest.split_once("!(\"")?;
+        let file = file.split('"').next()?;
+        let up = file.split('/').take_while(|part| *part == "..").count();
+        (up > path.matches('/').count()).then_some(file)
+    })
+}
+
+#[test]
+fn packages_hold_what_their_code_includes() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let sources = super::rust_files();
+    let mut wrong = Vec::new();
+    let mut files = 0;
+    for package in packages.iter().filter(|package| is_published(package)) {
+        let folder =
+            folder(package).strip_prefix(root()).expect("inside").to_string_lossy().replace('\\', "/");
+        let own = sources.iter().filter_map(|(path, text)| Some((path.strip_prefix(&*folder)?, text)));
+        let own = own.filter_map(|(path, text)| Some((path.strip_prefix('/')?, text)));
+        for (path, text) in own.filter(|(path, _)| path.starts_with("src/")) {
+            files += 1;
+            // Files of tests are declared behind a `cfg` in another file.
+            if !path.ends_with("/tests.rs") && !path.contains("/tests/") {
+                let outside = reaches_outside(path, text);
+                wrong.extend(outside.map(|file| format!("{folder}/{path} includes {file}")));
+            }
+        }
+    }
+    assert!(files > 300, "only {files} files");
+    assert!(wrong.is_empty(), "packages would lack these files:\n{}", wrong.join("\n"));
 }
 
 /// The bindings are no members of the workspace, so nothing else keeps their versions equal.
