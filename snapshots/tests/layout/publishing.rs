@@ -142,6 +142,30 @@ fn packages_hold_what_their_code_includes() {
     assert!(wrong.is_empty(), "packages would lack these files:\n{}", wrong.join("\n"));
 }
 
+/// The address stands in files that are read without a manifest, too.
+#[test]
+fn files_name_the_repository_of_the_manifests() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let repository =
+        packages.iter().find_map(|package| package["repository"].as_str()).expect("a repository");
+    for file in ["install.sh", "README.md", "docs/install.md"] {
+        let text = std::fs::read_to_string(root().join(file)).expect(file);
+        for (at, _) in text.match_indices("https://github.com/") {
+            let address = text[at..]
+                .split(|c: char| c.is_whitespace() || "\"')>".contains(c))
+                .next()
+                .unwrap_or_default();
+            // Other projects are named, too.
+            let is_ours = address.split('/').nth(4) == Some("ptc");
+            assert!(
+                !is_ours || address.starts_with(repository),
+                "{file} names {address}, manifests {repository}"
+            );
+        }
+    }
+}
+
 /// The bindings are no members of the workspace, so nothing else keeps their versions equal.
 #[test]
 fn bindings_have_the_version_of_the_crates() {
