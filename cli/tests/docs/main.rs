@@ -23,7 +23,7 @@ fn root() -> PathBuf {
 
 /// The pages at the top of the repository and every page under `docs/`, sorted, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
-    let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md", "SECURITY.md"];
     let mut found: Vec<PathBuf> = top.map(|name| root().join(name)).into();
     let mut folders = vec![root().join("docs")];
     while let Some(folder) = folders.pop() {
