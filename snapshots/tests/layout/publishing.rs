@@ -52,6 +52,14 @@ fn problems_of(package: &Value) -> Vec<String> {
             found.push(format!("has no file `{file}`"));
         }
     }
+    // crates.io reads links as if from the folder of the crate, wherever the page is.
+    let readme = std::fs::read_to_string(folder.join(package["readme"].as_str().unwrap_or_default()));
+    for rest in readme.unwrap_or_default().split("](").skip(1) {
+        let link = rest.split(')').next().unwrap_or_default();
+        if !link.starts_with("https://") {
+            found.push(format!("has a README with the link {link}, which leads nowhere on crates.io"));
+        }
+    }
     let docs = format!("https://docs.rs/{}", package["name"].as_str().expect("a name"));
     if package["documentation"] != *docs {
         found.push(format!("has another `documentation` than {docs}"));
@@ -149,7 +157,7 @@ fn files_name_the_repository_of_the_manifests() {
     let packages = metadata["packages"].as_array().expect("packages");
     let repository =
         packages.iter().find_map(|package| package["repository"].as_str()).expect("a repository");
-    for file in ["install.sh", "README.md", "docs/install.md"] {
+    for file in ["install.sh", "README.md", "docs/install.md", "ptc/README.md", "cli/README.md"] {
         let text = std::fs::read_to_string(root().join(file)).expect(file);
         for (at, _) in text.match_indices("https://github.com/") {
             let address = text[at..]
