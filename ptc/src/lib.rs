@@ -65,6 +65,8 @@ pub mod prelude {
 /// The examples of the guides and of error pages are doc tests of this crate.
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../docs/guide/embedding.md")]
     struct Embedding;
     #[doc = include_str!("../../docs/guide/batch.md")]

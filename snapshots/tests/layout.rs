@@ -1,9 +1,11 @@
 //! Architecture tests: allowed dependencies between crates, no unsafe code, no file with more than one idea, no
-//! wide import circles, no paths of the machine it was written on.
+//! wide import circles, no paths of the machine it was written on, no crate that cannot be published.
 #![allow(missing_docs)]
 
 #[path = "layout/circles.rs"]
 mod circles;
+#[path = "layout/publishing.rs"]
+mod publishing;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     (TEST_KIT, &[]),
     ("bytecode", &[]),
+    ("errors", &[]),
     ("compiler", &[]),
     ("vm", &[]),
     ("runtime", &["compiler", "vm"]),
@@ -28,7 +31,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mcp", &["upstream", "agent", "contract", "model", "runtime", "web"]),
     (
         "cli",
-        &["compiler", "vm", "runtime", "preludes", FACADE, "contract", "model", "agent", "upstream", "mcp"],
+        &[
+            "errors", "compiler", "vm", "runtime", "preludes", FACADE, "contract", "model", "agent",
+            "upstream", "mcp",
+        ],
     ),
 ];
 

@@ -1,12 +1,11 @@
 //! `ptc explain CODE…`: what an error or a warning means, from the pages of the documentation.
 
-mod pages;
-
 use crate::args::ExplainArgs;
 use crate::colour;
 use crate::problem::Problem;
 use crate::report::{self, OK, out, text_json};
 use ptc_bytecode::{Code, likeness};
+use ptc_errors::page;
 use std::io;
 use std::process::ExitCode;
 
@@ -25,7 +24,7 @@ pub fn run(args: &ExplainArgs) -> ExitCode {
         return out(&list(), OK);
     }
     let bold = colour::on(&io::stdout());
-    let shown: Vec<String> = codes.iter().map(|code| plain(pages::page(*code), bold)).collect();
+    let shown: Vec<String> = codes.iter().map(|code| plain(page(*code), bold)).collect();
     out(&shown.join("\n"), OK)
 }
 
@@ -76,7 +75,7 @@ fn list() -> String {
 /// One code as a JSON object.
 fn members(code: Code, with_page: bool) -> String {
     let page = match with_page {
-        true => format!(r#","page":{}"#, text_json(pages::page(code))),
+        true => format!(r#","page":{}"#, text_json(page(code))),
         false => String::new(),
     };
     format!(
@@ -124,7 +123,7 @@ fn without_links(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{find, near, pages, plain};
+    use super::{find, near, page, plain};
     use ptc_bytecode::Code;
 
     #[test]
@@ -148,7 +147,7 @@ mod tests {
     #[test]
     fn pages_are_shown_without_marks() {
         for code in Code::ALL {
-            let text = plain(pages::page(*code), false);
+            let text = plain(page(*code), false);
             assert!(!text.contains("```") && !text.contains("](") && !text.contains("\n#"), "{text}");
         }
         assert!(plain("# A b\n\nSee [`x`](E1.md) and [y](z).\n", false) == "A b\n\nSee `x` and y.\n");

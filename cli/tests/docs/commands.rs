@@ -1,6 +1,7 @@
 //! Commands that no other test runs still parse: those in `sh` fences, and those in the files of `examples/deploy`.
 
 use crate::{fences, pages, root};
+use ptc_testkit::http;
 use saphyr_parser::{Event, Parser};
 use std::path::PathBuf;
 use std::process::Command;
@@ -88,6 +89,13 @@ fn of_image(text: &str) -> Vec<String> {
     [vec!["ptc".to_string()], rest].concat()
 }
 
+/// The command that says whether the server of an image is healthy.
+fn of_health_check(text: &str) -> Vec<String> {
+    let line = text.lines().find(|line| line.starts_with("HEALTHCHECK")).expect("a health check");
+    let (_, command) = line.split_once(" CMD ").expect("a command");
+    serde_json::from_str(command).unwrap_or_else(|error| panic!("{command}: {error}"))
+}
+
 /// The error of a command that does not parse. The server is asked for its settings, which it checks; other commands
 /// for their help, which they show once everything before it has parsed.
 fn problem(words: &[String]) -> Option<String> {
@@ -137,11 +145,47 @@ fn files_for_deployment_parse_and_use_flags_that_exist() {
             found.extend(commands.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
         } else if path.ends_with("Dockerfile") {
             found.push(of_image(&text));
+            found.push(of_health_check(&text));
         }
     }
     assert!(found.len() >= 3, "only {found:?}");
     let wrong: Vec<String> = found.iter().filter_map(|words| problem(words)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The image has no shell and no `curl`: its health check is a call of an upstream server, which is the server itself.
+#[test]
+fn the_health_check_of_the_image_tells_a_live_server_from_a_dead_one() {
+    let deploy = root().join("examples/deploy");
+    let read = |name: &str| std::fs::read_to_string(deploy.join(name)).expect(name);
+    let image = read("Dockerfile");
+    let mut command = of_health_check(&image);
+    let config = command.last_mut().expect("the configuration");
+    let (folder, name) = config.rsplit_once('/').expect("a path");
+    assert!(
+        image.contains(&format!("COPY examples/deploy/{name} examples/deploy/health-api.json {folder}/"))
+    );
+    let place = tempfile::tempdir().expect("a folder");
+    let path = place.path().join(name);
+    *config = path.to_string_lossy().into_owned();
+    std::fs::write(place.path().join("health-api.json"), read("health-api.json")).expect("a file");
+    let ask = |address: &str| {
+        let text = read("health.json").replace("http://127.0.0.1:7332", address);
+        assert!(text.contains(address));
+        std::fs::write(&path, text).expect("a file");
+        let output = Command::new(env!("CARGO_BIN_EXE_ptc")).args(&command[1..]).output().expect("ptc runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let live = http::serve(|request, stream| {
+        assert_eq!(request.path, "/health");
+        http::write(stream, 200, &[http::JSON], r#"{"status":"ok"}"#)
+    });
+    assert_eq!(ask(&live), (Some(0), String::new()));
+    let ill = http::serve(|_, stream| http::write(stream, 503, &[http::JSON], "{}"));
+    assert_eq!(ask(&ill).0, Some(1));
+    // Nobody listens on the port of a socket that is closed.
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    assert_eq!(ask(&format!("http://{dead}")).0, Some(1));
 }
 
 #[test]

@@ -21,10 +21,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The pages at the top of the repository and every page under `docs/`, sorted, with their texts.
+/// The pages at the top of the repository, the READMEs of crates and every page under `docs/`, sorted, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
-    let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
-    let mut found: Vec<PathBuf> = top.map(|name| root().join(name)).into();
+    let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md", "SECURITY.md"];
+    let of_crates = ["ptc/README.md", "cli/README.md"];
+    let mut found: Vec<PathBuf> = top.iter().chain(&of_crates).map(|name| root().join(name)).collect();
     let mut folders = vec![root().join("docs")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("docs/ is there").flatten() {

@@ -1,14 +1,20 @@
-//! The pages of `docs/errors`, which are part of the binary: help must not depend on a network or on files.
+//! Pages about errors and warnings, one for each [`Code`]. They are part of the binary that shows them, because help must
+//! not depend on a network or on files; and a crate, because a package holds only files of its own folder.
+//!
+//! ```
+//! assert!(ptc_errors::page(ptc_bytecode::Code::ParseError).starts_with("# E0101 parse_error\n"));
+//! ```
+#![forbid(unsafe_code)]
 
 use ptc_bytecode::Code;
 
 /// A `match` over all codes, so that a code without a page does not compile.
 macro_rules! pages {
     ($($name:ident $label:literal;)*) => {
-        /// The page of a code, as Markdown.
+        /// Returns the page of a code, as Markdown.
         pub fn page(code: Code) -> &'static str {
             match code {
-                $(Code::$name => include_str!(concat!("../../../../docs/errors/", $label, ".md")),)*
+                $(Code::$name => include_str!(concat!("../", $label, ".md")),)*
             }
         }
     };
