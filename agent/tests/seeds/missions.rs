@@ -539,18 +539,22 @@ fn s001_memory_depth_and_turns_have_limits() {
 fn s001_three_ways_for_tools_to_signal_errors() {
     let agent = agent("Find")
         .tool(Tool::new("raises", |_, _| Err::<(), _>(ToolError::new("User not found"))))
+        .tool(Tool::new("panics", |_, _| -> Result<(), ToolError> { panic!("out of range") }))
         .tool(Tool::new("maps", |_, _| Ok(json!({"error": "not_found", "message": "User does not exist"}))))
         .tool(Tool::new("pairs", |_, _| Ok(json!(["error", "not_found"]))))
         .build()
         .unwrap();
     let model = Scripted::new([
         "(call \"raises\" {})",
+        "(call \"panics\")",
         "(let [[status reason] (call \"pairs\")] (return [(:reason data/fail) (:error (call \"maps\")) status reason]))",
     ]);
     let step = run(&agent, &with(&model)).unwrap();
     assert_eq!(value(&step), json!(["tool_error", "not_found", "error", "not_found"]));
     assert_eq!(failure(&step, 1)["details"]["class"], "eval_error");
     assert!(told(&model, 2).contains("User not found"), "{}", told(&model, 2));
+    assert_eq!(failure(&step, 2)["reason"], "tool_error");
+    assert!(told(&model, 3).contains("out of range"), "{}", told(&model, 3));
 }
 
 /// Replies to an agent that counts to two in its own turns.

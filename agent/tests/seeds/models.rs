@@ -84,6 +84,7 @@ fn s001_which_failures_are_tried_again() {
         ..LlmRetry::default()
     };
     let rate = || failure(ErrorKind::RateLimit);
+    let status = |status| Reply::from(LlmError::new(ErrorKind::ClientError, "no").status(status));
     let rows = [
         (vec![rate(), failure(ErrorKind::Timeout), "ok".into()], LlmRetry::default(), Ok(2)),
         (vec![rate(), rate(), rate(), "ok".into()], LlmRetry::default(), Err((ErrorKind::RateLimit, 2))),
@@ -99,6 +100,10 @@ fn s001_which_failures_are_tried_again() {
             LlmRetry::default(),
             Err((ErrorKind::Unsupported, 0)),
         ),
+        // What was refused for good is not asked again.
+        (vec![status(400), "ok".into()], LlmRetry::default(), Err((ErrorKind::ClientError, 0))),
+        (vec![status(401), "ok".into()], LlmRetry::default(), Err((ErrorKind::ClientError, 0))),
+        (vec![status(409), "ok".into()], LlmRetry::default(), Ok(1)),
         (vec![failure(ErrorKind::ModelNotFound)], LlmRetry::default(), Err((ErrorKind::ModelNotFound, 0))),
         (
             vec![rate(), "ok".into()],

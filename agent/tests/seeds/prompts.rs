@@ -186,6 +186,13 @@ fn s001_large_data_is_cut_in_prompts() {
     let system = preview_prompt(&agent, &data(json!({"rows": rows, "text": long}))).system;
     assert!(system.contains("data/rows  ; list[812], sample: [0 1 2 3 4 …(+807 items)] [5 of 812 items shown; full data in data/rows]"), "{system}");
     assert!(system.contains("[1000 of 5000 bytes shown; full data in data/text]"), "{system}");
+    let own = agent.with(|b| b.prompt_limit(PromptLimit { list: 1, string: 10, max_chars: None })).unwrap();
+    let system = preview_prompt(&own, &data(json!({"rows": [7, 8, 9], "text": "0123456789ab"}))).system;
+    assert!(
+        system.contains("sample: [7 …(+2 items)] [1 of 3 items shown; full data in data/rows]"),
+        "{system}"
+    );
+    assert!(system.contains("[10 of 12 bytes shown; full data in data/text]"), "{system}");
     let tight =
         agent.with(|b| b.prompt_limit(PromptLimit { list: 1, string: 10, max_chars: Some(300) })).unwrap();
     let preview = preview_prompt(&tight, &data(json!({"rows": [1, 2]})));

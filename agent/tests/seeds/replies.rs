@@ -128,7 +128,7 @@ fn s001_errors_are_fed_back() {
     );
     // Errors of every sort are fed back, and the model has another turn.
     for (program, reason, said) in [
-        ("(+ 1", "parse_error", "(return"),
+        ("(+ 1", "parse_error", "line 1"),
         ("(+ 1\n  (fliter odd? [1]))", "analysis_error", "did you mean `filter`?"),
         ("(/ 1 0)", "eval_error", "zero"),
     ] {
