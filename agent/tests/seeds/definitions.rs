@@ -361,7 +361,8 @@ fn s001_type_information_from_rust_functions() {
         _ => Err(ToolError::new("no such user")),
     });
     assert_eq!(get_user.signature_text(), "(id :int) -> {name :string, email :string?}");
-    let model = Scripted::new(["(tool/get_user {:id \"one\"})", "(return (tool/get_user {:id \"1\"}))"]);
+    let model =
+        Scripted::new(["(tool/get_user {:id (str \"o\" \"ne\")})", "(return (tool/get_user {:id \"1\"}))"]);
     let agent = Agent::builder().prompt("x").tool(get_user).build().unwrap();
     let step = run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone()))).unwrap();
     assert_eq!(step.json().unwrap(), json!({"name": "Ann", "email": null}));

@@ -124,7 +124,7 @@ fn s002_firewalled_values_never_appear_in_templates() {
     let context = json!({"_ids": [4711001], "user": {"_token": "tok-4711", "name": "Ann"}, "rows": [{"_key": "deep-4711"}]});
     let prompt = "Write to {{user.name}}: {{user._token}}, {{#rows}}{{_key}}{{/rows}}, {{user}}, {{_ids}}.";
     for (output, rest) in [
-        (ptc_model::Output::PtcLisp, "data/user, data/_ids."),
+        (ptc_model::Output::PtcLisp, "data/user, <Firewalled>."),
         (ptc_model::Output::Text, "{\"_token\" <Firewalled> \"name\" \"Ann\"}, <Firewalled>."),
     ] {
         let model = Scripted::new(["(return 1)"]);
@@ -238,7 +238,7 @@ fn s001_what_models_are_known_to_write() {
     ]);
     let step = run("Sort", &with(&model)).unwrap();
     assert_eq!(value(&step), json!(["n1", [1, 2], [3, 1], 7]));
-    // Nil in arithmetic is told, with a way out.
+    // The feedback on nil in arithmetic names it.
     assert!(told(&model, 2).contains("nil"), "{}", told(&model, 2));
 }
 
