@@ -372,6 +372,35 @@ fn s001_type_information_from_rust_functions() {
     assert!(told.contains("id: expected int, got string \"one\""), "{told}");
 }
 
+/// A tool whose types no signature can express is refused with the reason, unless it has an explicit signature.
+#[test]
+fn s002_types_that_need_an_explicit_signature() {
+    #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+    struct Tree {
+        children: Vec<Tree>,
+    }
+    #[derive(serde::Serialize, schemars::JsonSchema)]
+    enum Answer {
+        Found(i64),
+        Missing(String),
+    }
+    fn of(count: usize) -> Answer {
+        if count > 0 { Answer::Found(count as i64) } else { Answer::Missing("empty".to_string()) }
+    }
+    let recursive = || Tool::typed("count", |tree: Tree, _| Ok(tree.children.len()));
+    let pair = || Tool::typed("count", |_: serde_json::Value, _| Ok((1, "x".to_string())));
+    let choice = || Tool::typed("count", |tree: Tree, _| Ok(of(tree.children.len())));
+    for (tool, said) in [(recursive(), "contains itself"), (pair(), "cannot be expressed"), (choice(), "")] {
+        let (reason, message) = refused(Agent::builder().prompt("x").tool(tool));
+        assert_eq!(reason, "invalid_signature", "{message}");
+        assert!(message.contains("the tool `count`") && message.contains(said), "{message}");
+    }
+    let agent = |tool: Tool| Agent::builder().prompt("x").tool(tool.signature("(children [:map]) -> :any"));
+    let program = "(return (tool/count {:children [{:children []}]}))";
+    assert_eq!(returned(agent(recursive()), program), json!(1));
+    assert_eq!(returned(agent(choice()), program), json!({"Found": 1}));
+}
+
 #[test]
 fn s001_a_judgment_tool_and_its_schema() {
     let tool = LlmTool::new(

@@ -294,6 +294,30 @@ fn s002_modes_decide_what_becomes_of_a_return() {
     assert_eq!(ends(Validation::Disabled, wrong), (json!({"count": "x"}), 0));
 }
 
+/// What is coerced in an input is refused in a return, and what fits comes back as it is.
+#[test]
+fn s002_output_validation_is_strict() {
+    let ends = |ty: &str, program: &str| {
+        let model = Scripted::new([format!("(return {program})")]);
+        let ended = run(&agent("Count").signature(ty).max_turns(1).build().unwrap(), &with(&model));
+        ended.map(|step| value(&step)).map_err(|step| step.reason().to_string())
+    };
+    for (ty, coercible, fits, wanted) in [
+        (":int", "\"42\"", "42", json!(42)),
+        (":float", "\"3.14\"", "3.14", json!(3.14)),
+        (":bool", "\"true\"", "true", json!(true)),
+        (
+            "{count :int, items [:string]}",
+            "{:count 5 :items [7]}",
+            "{:count 5 :items [\"7\"]}",
+            json!({"count": 5, "items": ["7"]}),
+        ),
+    ] {
+        assert_eq!(ends(ty, coercible).unwrap_err(), "validation_error", "{ty}");
+        assert_eq!(ends(ty, fits).unwrap(), wanted, "{ty}");
+    }
+}
+
 #[test]
 fn s001_a_missing_placeholder_ends_before_a_model_is_asked() {
     let model = Scripted::new(["(return 1)"]);

@@ -244,7 +244,7 @@ fn s002_types_of_rust_functions() {
 }
 
 #[test]
-fn s002_types_that_need_an_explicit_signature() {
+fn types_that_no_signature_expresses() {
     #[derive(schemars::JsonSchema)]
     #[allow(dead_code)]
     struct Tree {

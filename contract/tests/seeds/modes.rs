@@ -107,7 +107,7 @@ fn undeclared_keys_are_kept() {
 }
 
 #[test]
-fn s002_output_validation_is_strict() {
+fn outputs_are_not_coerced() {
     let signature = sig("{count :int, items [:string]}");
     assert!(
         signature.check_output(&data(json!({"count": 5, "items": ["a", "b"]})), Validation::Enabled).is_ok()
