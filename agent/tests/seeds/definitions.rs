@@ -375,9 +375,13 @@ fn s001_type_information_from_rust_functions() {
 /// A tool whose types no signature can express is refused with the reason, unless it has an explicit signature.
 #[test]
 fn s002_types_that_need_an_explicit_signature() {
-    #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Tree {
         children: Vec<Tree>,
+    }
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Id {
+        id: i64,
     }
     #[derive(serde::Serialize, schemars::JsonSchema)]
     enum Answer {
@@ -388,7 +392,7 @@ fn s002_types_that_need_an_explicit_signature() {
         if count > 0 { Answer::Found(count as i64) } else { Answer::Missing("empty".to_string()) }
     }
     let recursive = || Tool::typed("count", |tree: Tree, _| Ok(tree.children.len()));
-    let pair = || Tool::typed("count", |_: serde_json::Value, _| Ok((1, "x".to_string())));
+    let pair = || Tool::typed("count", |id: Id, _| Ok((id.id, "x".to_string())));
     let choice = || Tool::typed("count", |tree: Tree, _| Ok(of(tree.children.len())));
     for (tool, said) in [(recursive(), "contains itself"), (pair(), "cannot be expressed"), (choice(), "")] {
         let (reason, message) = refused(Agent::builder().prompt("x").tool(tool));
