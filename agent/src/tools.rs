@@ -234,7 +234,8 @@ impl Tool {
     #[must_use]
     pub(crate) fn with_signature(mut self, signature: Result<Signature, SignatureError>) -> Tool {
         match signature {
-            Ok(signature) => self.signature = Some(signature),
+            // An explicit signature replaces types that no signature can express.
+            Ok(signature) => (self.signature, self.bad_signature) = (Some(signature), None),
             Err(error) => self.bad_signature = Some(error),
         }
         self

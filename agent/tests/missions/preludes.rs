@@ -148,9 +148,11 @@ fn a_private_tool_of_an_agent_is_not_for_stored_libraries() {
 
 #[test]
 fn s5_a_failed_attach_is_a_hard_stop_for_an_agent() {
-    let combined = agent("Who?").output(ptc_model::Output::Text);
-    let combined = combined.ptc_transport(Some(ptc_agent::definition::Transport::ToolCall));
-    for builder in [agent("Who?").max_turns(1), agent("Who?").max_turns(5), combined] {
+    let by_call = Some(ptc_agent::definition::Transport::ToolCall);
+    let text = agent("Who?").output(ptc_model::Output::Text);
+    let combined = text.clone().ptc_transport(by_call);
+    let loops = agent("Who?").max_turns(5);
+    for builder in [agent("Who?").max_turns(1), loops.clone(), loops.ptc_transport(by_call), text, combined] {
         let model = Scripted::new(["(return 1)", "(return 2)"]);
         let agent = builder.runtime_prelude(Some(library(CRM))).build().unwrap();
         let step = run(&agent, &with(&model)).unwrap_err();
@@ -158,6 +160,15 @@ fn s5_a_failed_attach_is_a_hard_stop_for_an_agent() {
         assert!(step.fail.unwrap().message.contains("get_user"));
         assert!(step.turns.is_empty(), "no turn is tried again");
     }
+    // A compiled agent fails when it is compiled, or else when it runs without the tool.
+    let user = Tool::new("get_user", |args, _| args.json());
+    let one = agent("Who?").max_turns(1).runtime_prelude(Some(library(CRM)));
+    let model = Scripted::new(["(return 1)"]);
+    let options = || CompileOptions { run: with(&model), ..CompileOptions::default() };
+    let problem = compile(&one.clone().build().unwrap(), &options()).unwrap_err();
+    assert!(format!("{problem:?}").contains("prelude_attach_failed"), "{problem:?}");
+    assert_eq!(model.left(), 1);
+    assert!(compile(&one.tool(user).build().unwrap(), &options()).is_ok());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{answers, calls, combined, text, with};
 use proptest::prelude::*;
 use ptc_agent::run;
-use ptc_agent::tools::Tool;
+use ptc_agent::tools::{Expose, Tool};
 use ptc_model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};
 use serde_json::{Value, json};
 
@@ -17,9 +17,21 @@ fn reasons(messages: &[Message]) -> Vec<Value> {
 
 /// Runs one turn with these calls, in combined mode.
 fn turn(made: &[(&str, &str, Value)]) -> Vec<Message> {
-    let agent = combined("Think").tool(seven()).max_turns(4).build().unwrap();
+    turn_and_calls(made).0
+}
+
+/// Runs one turn with these calls, and returns how often the tool ran, too.
+fn turn_and_calls(made: &[(&str, &str, Value)]) -> (Vec<Message>, usize) {
+    let ran = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = ran.clone();
+    let seven = Tool::new("seven", move |_, _| {
+        count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        Ok(7)
+    });
+    let agent = combined("Think").tool(seven.expose(Expose::Both)).max_turns(4).build().unwrap();
     let model = Scripted::new([calls(made), "done".into()]);
-    run(&agent, &with(&model)).unwrap().messages.unwrap()
+    let messages = run(&agent, &with(&model)).unwrap().messages.unwrap();
+    (messages, ran.load(std::sync::atomic::Ordering::SeqCst))
 }
 
 #[test]
@@ -41,6 +53,17 @@ fn s000_the_mix_of_calls() {
         json!({"status": "error", "reason": "unknown_tool", "message": "No native tool named `eight`."})
     );
     assert_eq!(reasons(&turn(&[("a", "nine", json!({}))])), [json!("unknown_tool")]);
+    // Programs beside other calls do not run, and neither do the calls beside them.
+    let seven = json!({"program": "(tool/seven)"});
+    for (made, ran) in [
+        (vec![("a", "lisp_eval", seven.clone()), ("b", "lisp_eval", seven.clone())], 0),
+        (vec![("a", "lisp_eval", seven.clone()), ("b", "seven", json!({}))], 0),
+        (vec![("a", "lisp_eval", seven)], 1),
+        (vec![("a", "seven", json!({})), ("b", "seven", json!({}))], 2),
+        (vec![("a", "seven", json!({})), ("b", "eight", json!({}))], 1),
+    ] {
+        assert_eq!(turn_and_calls(&made).1, ran, "{made:?}");
+    }
 }
 
 #[test]

@@ -115,6 +115,42 @@ fn s000_every_tool_call_event_says_where_it_came_from() {
         assert!(field(i, "retained_bytes").as_u64().unwrap() > 10_000);
     }
     assert_eq!(field(0, "result_preview_truncated"), true);
+    drop(events);
+    // Every field is there for every call, also of tools without a cache, of calls that fail, and in other modes.
+    let fields = |builder: AgentBuilder, model: &Scripted| {
+        let broken = Tool::new("broken", |_, _| Err::<(), _>(ptc_runtime::ToolError::new("no")));
+        let plain = Tool::new("plain", |_, _| Ok(7));
+        let seen: Arc<Mutex<Vec<Event>>> = Arc::default();
+        let to = seen.clone();
+        let tracer =
+            Tracer::new().on("tool.call", move |event| to.lock().unwrap().push(event.clone())).unwrap();
+        let builder = builder.tool(plain.expose(Expose::Both)).tool(broken.expose(Expose::Both));
+        run(&builder.build().unwrap(), &with(model).tracer(tracer)).unwrap();
+        let seen = seen.lock().unwrap().clone();
+        seen.iter()
+            .map(|event| {
+                for name in ["cache_key_hash", "result_preview_truncated"] {
+                    assert!(event.data.contains_key(name), "{name}: {event:?}");
+                }
+                let of = |name: &str| event.data[name].clone();
+                let kept = (of("cached"), of("full_result_cached"), of("retained_bytes"));
+                assert_eq!(kept, (json!(false), json!(false), json!(0)));
+                (event.tool_name.clone().unwrap(), of("exposure_layer"), event.status.clone().unwrap())
+            })
+            .collect::<Vec<_>>()
+    };
+    let both = |layer: &str| {
+        [("plain", "ok"), ("broken", "error")]
+            .map(|(tool, status)| (tool.to_string(), json!(layer), status.to_string()))
+            .to_vec()
+    };
+    let by_model = || calls(&[("a", "plain", json!({})), ("b", "broken", json!({}))]);
+    let by_program = ["(tool/plain)", "(tool/broken)"].map(|program| eval("c", program));
+    let model = Scripted::new([by_model(), by_program[0].clone(), by_program[1].clone(), "done".into()]);
+    assert_eq!(fields(combined("Think"), &model), [both("native"), both("ptc_lisp")].concat());
+    assert_eq!(fields(text("Think"), &Scripted::new([by_model(), "done".into()])), both("native"));
+    let model = Scripted::new(["(tool/plain)", "(tool/broken)", "(return 1)"]);
+    assert_eq!(fields(ptc_agent::Agent::builder().prompt("Think"), &model), both("ptc_lisp"));
 }
 
 #[test]

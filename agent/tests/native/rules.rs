@@ -23,7 +23,20 @@ fn s000_the_reference_is_compact_or_nothing() {
         assert_eq!(error.reason.name(), "invalid_option");
         assert!(error.message.contains("compact"), "{error}");
     }
-    assert!(combined("x").ptc_reference("compact".to_string()).build().is_ok());
+    let file = |reference: Value| json!({"prompt": "x", "output": "text", "ptc_transport": "tool_call", "ptc_reference": reference});
+    for other in [json!(false), json!(true), json!("full"), json!(null)] {
+        let error = ptc_agent::Agent::from_json(&file(other.clone())).expect_err("only `compact`");
+        assert!(error.message.contains("compact"), "{other}: {error}");
+    }
+    // The card is the same, whether it is asked for or not.
+    let system = |builder: ptc_agent::AgentBuilder| {
+        let model = Scripted::new(["done"]);
+        run(&builder.build().unwrap(), &with(&model)).unwrap();
+        model.requests()[0].system.clone()
+    };
+    let asked = system(combined("x").ptc_reference("compact".to_string()));
+    assert!(asked.contains("lisp_eval") && asked.contains("full_result_cached"), "{asked}");
+    assert_eq!(asked, system(combined("x")));
 }
 
 #[test]

@@ -4,9 +4,9 @@ use ptc_agent::definition::{OPTIONS, Transport};
 use ptc_agent::tools::{
     Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, Visibility,
 };
-use ptc_agent::{Agent, AgentBuilder, BuildError};
+use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, run};
 use ptc_contract::signature::Validation;
-use ptc_model::Output;
+use ptc_model::{Output, Scripted};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Value, json};
 
@@ -27,6 +27,13 @@ fn from_json(json: Value) -> Result<Agent, BuildError> {
     Agent::from_json(&json)
 }
 
+/// Returns what a mission of one program returns.
+fn returned(agent: AgentBuilder, program: &str) -> Value {
+    let options = RunOptions::new().llm(LlmRef::client(Scripted::new([program])));
+    let step = run(&agent.build().unwrap(), &options);
+    step.unwrap_or_else(|step| panic!("{program}: {:?}", step.fail)).json().unwrap()
+}
+
 #[test]
 fn s001_defaults() {
     let agent = Agent::builder().prompt("List all products").build().unwrap();
@@ -41,6 +48,36 @@ fn s001_defaults() {
     assert_eq!(options.signature_validation, Validation::Enabled);
     assert!(options.tools.is_empty() && options.tool_catalog.is_empty());
     assert_eq!((options.context_signature.is_none(), options.llm.is_none()), (true, true));
+    for (name, default) in [
+        ("output", "Output::PtcLisp"),
+        ("ptc_transport", "None"),
+        ("ptc_reference", "\"compact\".to_string()"),
+        ("retry_turns", "0"),
+        ("max_heap", "None"),
+        ("memory_strategy", "MemoryStrategy::Strict"),
+        ("llm_opts", "Map::new()"),
+        ("system_prompt", "None"),
+        ("float_precision", "2"),
+        ("max_tool_calls", "None"),
+        ("pmap_timeout", "5000"),
+        ("llm_query", "false"),
+        ("builtin_tools", "Vec::new()"),
+        ("thinking", "false"),
+        ("completion_mode", "CompletionMode::Implicit"),
+        ("compaction", "None"),
+        ("plan", "Vec::new()"),
+        ("journaling", "false"),
+        ("multiple_blocks", "MultipleBlocks::Do"),
+        ("template_style", "TemplateStyle::Value"),
+        ("on_missing_template", "OnMissing::Error"),
+        ("context_placement", "ContextPlacement::System"),
+        ("on_exhausted", "OnExhausted::Fail"),
+        ("max_consecutive_failures", "None"),
+        ("max_cost_usd", "None"),
+    ] {
+        let row = OPTIONS.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(row.default, default, "{name}");
+    }
     // A mission without options follows the defaults: for turns, and for retries of its model.
     let turns = ptc_model::Scripted::new(["(+ 1 1)"; 9]);
     let step = ptc_agent::run("Count", &ptc_agent::RunOptions::new().llm(LlmRef::client(turns.clone())));
@@ -195,6 +232,41 @@ fn s001_reserved_tool_names() {
         assert!(message.contains(&format!("`{name}`")), "{message}");
     }
     assert!(Agent::builder().prompt("x").tool(tool("returns")).build().is_ok());
+    // The same for a mission without an agent of its own, before a model is asked.
+    let model = Scripted::new(["(return 1)"]);
+    let options = RunOptions::new().llm(LlmRef::client(model.clone()));
+    let step = run("Count", &options.changing(|agent| agent.tool(tool("fail")))).unwrap_err();
+    assert_eq!((step.reason(), model.left()), ("reserved_tool_name", 1));
+}
+
+/// Every way of giving a prompt a contract checks the placeholders before anything runs.
+#[test]
+fn s002_placeholders_match_signature_inputs() {
+    let good = "Find emails for {{user.name}} about {{topic}}";
+    let signature = "(user {name :string}, topic :string) -> {count :int}";
+    let builders = |prompt: &str| {
+        let entry = json!({"prompt": prompt, "signature": signature});
+        [
+            Agent::builder().prompt(prompt).signature(signature).build().map(drop),
+            from_json(entry.clone()).map(drop),
+            from_json(json!({"prompt": "x", "tools": {"find": entry}})).map(drop),
+            LlmTool::new(prompt, signature).map(drop),
+        ]
+    };
+    assert!(builders(good).iter().all(Result::is_ok), "{:?}", builders(good));
+    for (prompt, said) in [
+        ("Find {{user.nam}}", "`user` has no field `nam`; did you mean `name`?"),
+        ("Find {{topics}}", "did you mean `topic`?"),
+        ("Find {{topic.x}}", "is `:string`, which has no field"),
+        ("Find {{123}}", "begin with a letter"),
+        ("Find {{}}", "has no name"),
+    ] {
+        for refused in builders(prompt) {
+            let error = refused.expect_err(prompt);
+            assert_eq!(error.reason.name(), "template_error", "{prompt}");
+            assert!(error.message.contains(said), "{prompt}: {error}");
+        }
+    }
 }
 
 #[test]
@@ -258,6 +330,19 @@ fn s001_tools_from_functions_and_shorthand() {
     let (reason, message) = refused(bad);
     assert_eq!(reason, "invalid_signature");
     assert!(message.contains("the tool `t`") && message.contains("[:type]"), "{message}");
+    // Closures, functions and agents are called alike.
+    fn twice(args: &ToolArgs, _: &ToolCtx) -> Result<i64, ToolError> {
+        Ok(args.json()?["n"].as_i64().unwrap_or_default() * 2)
+    }
+    let child = Agent::builder().prompt("Double {{n}}").signature("(n :int) -> :int");
+    let child = child.llm(|_: &ptc_model::LlmRequest| Ok("(return (* 2 data/n))")).build().unwrap();
+    let agent = Agent::builder()
+        .prompt("x")
+        .tool(tool("plain"))
+        .tool(Tool::new("twice", twice).signature("(n :int) -> :int"))
+        .tool(Tool::agent("double", child));
+    let program = "(return [(tool/plain) (tool/twice {:n 21}) (tool/double {:n 21})])";
+    assert_eq!(returned(agent, program), json!([1, 42, 42]));
 }
 
 #[test]
@@ -276,11 +361,48 @@ fn s001_type_information_from_rust_functions() {
         _ => Err(ToolError::new("no such user")),
     });
     assert_eq!(get_user.signature_text(), "(id :int) -> {name :string, email :string?}");
-    let ToolKind::Plain(body) = &get_user.kind else { panic!() };
-    let ToolBody::Blocking(call) = body.get() else { panic!() };
-    let args = ToolArgs::new(crate::data(json!({"id": 1})));
-    let Ok(ToolAnswer::Datum(answer)) = call(&args, &ToolCtx::new()) else { panic!() };
-    assert_eq!(ptc_runtime::bridge::datum_to_json(&answer).unwrap(), json!({"name": "Ann", "email": null}));
+    let model =
+        Scripted::new(["(tool/get_user {:id (str \"o\" \"ne\")})", "(return (tool/get_user {:id \"1\"}))"]);
+    let agent = Agent::builder().prompt("x").tool(get_user).build().unwrap();
+    let step = run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone()))).unwrap();
+    assert_eq!(step.json().unwrap(), json!({"name": "Ann", "email": null}));
+    let requests = model.requests();
+    assert!(requests[0].system.contains("get_user(id :int) -> {name :string, email :string?}\n"));
+    let told = &requests[1].messages.last().unwrap().content;
+    assert!(told.contains("id: expected int, got string \"one\""), "{told}");
+}
+
+/// A tool whose types no signature can express is refused with the reason, unless it has an explicit signature.
+#[test]
+fn s002_types_that_need_an_explicit_signature() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Tree {
+        children: Vec<Tree>,
+    }
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Id {
+        id: i64,
+    }
+    #[derive(serde::Serialize, schemars::JsonSchema)]
+    enum Answer {
+        Found(i64),
+        Missing(String),
+    }
+    fn of(count: usize) -> Answer {
+        if count > 0 { Answer::Found(count as i64) } else { Answer::Missing("empty".to_string()) }
+    }
+    let recursive = || Tool::typed("count", |tree: Tree, _| Ok(tree.children.len()));
+    let pair = || Tool::typed("count", |id: Id, _| Ok((id.id, "x".to_string())));
+    let choice = || Tool::typed("count", |tree: Tree, _| Ok(of(tree.children.len())));
+    for (tool, said) in [(recursive(), "contains itself"), (pair(), "cannot be expressed"), (choice(), "")] {
+        let (reason, message) = refused(Agent::builder().prompt("x").tool(tool));
+        assert_eq!(reason, "invalid_signature", "{message}");
+        assert!(message.contains("the tool `count`") && message.contains(said), "{message}");
+    }
+    let agent = |tool: Tool| Agent::builder().prompt("x").tool(tool.signature("(children [:map]) -> :any"));
+    let program = "(return (tool/count {:children [{:children []}]}))";
+    assert_eq!(returned(agent(recursive()), program), json!(1));
+    assert_eq!(returned(agent(choice()), program), json!({"Found": 1}));
 }
 
 #[test]
@@ -296,11 +418,22 @@ fn s001_a_judgment_tool_and_its_schema() {
     );
     let ToolKind::Llm(llm) = &tool.kind else { panic!() };
     assert_eq!(llm.llm, LlmRef::Caller, "the caller's model if nothing is said");
+    // Sections go over lists, and the model may be another one.
     let batch = LlmTool::new(
-        "Classify urgency for each: {{#items}}{{subject}}{{/items}}",
+        "Classify urgency for each: {{#items}}[{{subject}}]{{/items}}",
         "(items [{subject :string}]) -> [{id :int, urgency :string}]",
     );
-    assert_eq!(batch.unwrap().llm("haiku").llm, LlmRef::Name("haiku".to_string()));
+    let batch = Tool::llm("classify", batch.unwrap().llm("haiku").description("Sorts mails."));
+    let (haiku, model) = (
+        Scripted::new(["[{\"id\": 1, \"urgency\": \"high\"}]"]),
+        Scripted::new(["(return (tool/classify {:items [{:subject \"Fire\"} {:subject \"Tea\"}]}))"]),
+    );
+    let options = RunOptions::new().llm(LlmRef::client(model.clone())).llm_named("haiku", haiku.clone());
+    let step = run(&Agent::builder().prompt("x").tool(batch).build().unwrap(), &options).unwrap();
+    assert_eq!(step.json().unwrap(), json!([{"id": 1, "urgency": "high"}]));
+    assert_eq!(haiku.requests()[0].prompt, "Classify urgency for each: [Fire][Tea]");
+    let schema = "classify(items [{subject :string}]) -> [{id :int, urgency :string}]\n  Sorts mails.";
+    assert!(model.requests()[0].system.contains(schema), "{}", model.requests()[0].system);
     let wrong = LlmTool::new("{{text}}", "(txt :string) -> :bool").unwrap_err();
     assert_eq!(wrong.reason.name(), "template_error");
 }
@@ -334,6 +467,50 @@ fn s001_maps_are_promoted_to_judgment_and_agent_tools() {
     );
     assert!(matches!(kind("profile-agent"), ToolKind::Llm(_)));
     assert_eq!(agent.tools().get("classifier").unwrap().summary().unwrap(), "Is {{text}} positive?");
+    // A judgment is one question; an agent has turns and tools of its own. Both know nested keys.
+    let model = Scripted::new([
+        "(def who (tool/profile-agent {:user {:name \"Ann\" :id 7}}))",
+        "{\"summary\": \"likes tea\"}",
+        "(def found (tool/researcher {:topic \"tea\"}))",
+        "(return [(:summary who) (:summary found) (:is_positive (tool/classifier {:text \"good\"}))])",
+        "{\"is_positive\": true}",
+    ]);
+    let high_res = Scripted::new([
+        "(def hits (tool/search {:q data/topic}))",
+        "[\"green\"]",
+        "(return {:summary (first hits) :_refs []})",
+    ]);
+    let options =
+        RunOptions::new().llm(LlmRef::client(model.clone())).llm_named("high_res", high_res.clone());
+    let step = run(&agent, &options).unwrap_or_else(|step| panic!("{:?}", step.fail));
+    assert_eq!(step.json().unwrap(), json!(["likes tea", "green", true]));
+    assert_eq!(model.requests()[1].prompt, "Analyze profile for Ann (ID: 7)");
+    assert_eq!(high_res.requests()[1].prompt, "Search tea", "its questions ask its own model");
+}
+
+/// What a parent's model reads of an agent, in a prompt and in a provider's schema, comes from the agent's signature.
+#[test]
+fn s001_an_agents_signature_is_its_schema() {
+    let emails = || {
+        let agent = Agent::builder().prompt("Find emails matching: {{query}}").description("Finds emails.");
+        let signature = "(query :string, limit :int?) -> {count :int, _email_ids [:int]}";
+        Tool::agent("find_emails", agent.signature(signature).build().unwrap())
+    };
+    let first = |agent: AgentBuilder| {
+        let model = Scripted::new(["(return 1)"]);
+        let options = RunOptions::new().llm(LlmRef::client(model.clone()));
+        run(&agent.tool(emails()).build().unwrap(), &options).unwrap();
+        model.requests().remove(0)
+    };
+    let system = first(Agent::builder().prompt("x")).system;
+    let schema = "find_emails(query :string, limit :int?) -> {count :int}\n  firewalled: _email_ids [:int]\n  Finds emails.";
+    assert!(system.contains(schema), "{system}");
+    let offered = first(Agent::builder().prompt("x").output(Output::Text)).tools.remove(0);
+    assert_eq!((offered.name.as_str(), offered.description.as_str()), ("find_emails", "Finds emails."));
+    assert_eq!(
+        (&offered.parameters["properties"]["query"]["type"], &offered.parameters["required"]),
+        (&json!("string"), &json!(["query"]))
+    );
 }
 
 #[test]
@@ -473,6 +650,11 @@ fn s001_a_signature_may_be_malli_data() {
     )
     .unwrap();
     assert_eq!(agent.signature().to_string(), "() -> {status :enum[a b]}");
+    let model = Scripted::new(["(return {:status \"c\"})", "(return {:status \"b\"})"]);
+    let step = run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone()))).unwrap();
+    assert_eq!(step.json().unwrap(), json!({"status": "b"}));
+    let told = model.requests()[1].messages.last().unwrap().content.clone();
+    assert!(told.contains("status: expected one of a b, got string \"c\""), "{told}");
     assert_eq!(
         from_json(json!({"prompt": "x", "signature": [":oops"]})).unwrap_err().reason.name(),
         "invalid_signature"
@@ -512,19 +694,20 @@ fn s001_agents_are_shared_between_threads() {
 
 #[test]
 fn s001_a_dry_run_tells_everything_that_is_wrong() {
-    use ptc_agent::RunOptions;
+    let model = Scripted::new(["(return 1)"]);
     let agent = Agent::builder()
         .prompt("Find {{topic}} for {{user.name}}")
         .signature("(topic :string, user {name :string}, limit :int) -> :any")
         .tool(tool("topic"))
+        .llm(LlmRef::client(model.clone()))
         .build()
         .unwrap();
-    let run = |json: Value| RunOptions::new().context(&json).unwrap();
+    let with = |json: Value| RunOptions::new().context(&json).unwrap();
     let told = |options: &RunOptions| -> Vec<String> {
         agent.validate(options).iter().map(|error| format!("{error}")).collect()
     };
     assert_eq!(
-        told(&run(json!({"topic": 5, "user": {}}))),
+        told(&with(json!({"topic": 5, "user": {}}))),
         [
             "name_conflict: `topic` is both a tool and a key of the context; rename one of them",
             "template_error: the context has no value for `{{user.name}}`",
@@ -532,7 +715,7 @@ fn s001_a_dry_run_tells_everything_that_is_wrong() {
             "validation_error: user.name: expected string, got nil",
         ]
     );
-    let good = run(json!({"topic": "tea", "user": {"name": "Ann"}, "limit": "5"}));
+    let good = with(json!({"topic": "tea", "user": {"name": "Ann"}, "limit": "5"}));
     let quiet = agent.with(|b| b.tools(ptc_agent::tools::ToolSet::default())).unwrap();
     let prepared = quiet.prepare(&good).unwrap();
     assert_eq!(prepared.warnings, [r#"limit: coerced string "5" to int"#]);
@@ -541,12 +724,21 @@ fn s001_a_dry_run_tells_everything_that_is_wrong() {
     let changed = good.clone().changing(|b| b.max_turns(0));
     assert_eq!(quiet.validate(&changed)[0].reason.name(), "invalid_option");
     assert_eq!(quiet.options().max_turns, 5);
-    assert_eq!(quiet.validate(&run(json!([1])))[0].reason.name(), "validation_error");
+    assert_eq!(quiet.validate(&with(json!([1])))[0].reason.name(), "validation_error");
+    // Signatures and names of tools, too, all at once.
+    let wrong = good.clone().changing(|agent| {
+        agent.signature("(topic :strng) -> :any").tool(tool("return")).tool(tool("t").signature(":list"))
+    });
+    let reasons: Vec<&str> = quiet.validate(&wrong).iter().map(|error| error.reason.name()).collect();
+    assert_eq!(reasons, ["reserved_tool_name", "invalid_signature", "invalid_signature"]);
+    let typed = good.context_signature("{topic :strng}");
+    assert_eq!(quiet.validate(&typed)[0].reason.name(), "invalid_signature");
+    // Nothing ran: no model was asked.
+    assert_eq!(model.left(), 1);
 }
 
 #[test]
 fn s001_strict_needs_signatures_and_all_keys() {
-    use ptc_agent::RunOptions;
     let agent = |strict: Validation| {
         Agent::builder().prompt("x").signature("(a :int, b :int?) -> :any").signature_validation(strict)
     };
@@ -557,6 +749,17 @@ fn s001_strict_needs_signatures_and_all_keys() {
     assert!(strict.validate(&RunOptions::new().context(&json!({"a": 1, "more": 2})).unwrap()).is_empty());
     let bare = agent(Validation::Strict).tool(tool("t")).build().unwrap();
     assert!(bare.validate(&empty)[0].message.contains("the tool `t` has no signature"));
+    // A mission fails in the same way, before a model is asked; with what was missing, it runs.
+    let model = Scripted::new(["(return data/a)"]);
+    let given = || RunOptions::new().llm(LlmRef::client(model.clone())).context(&json!({"a": 1})).unwrap();
+    let of_run =
+        |agent: &Agent, options: RunOptions| run(agent, &options).map_err(|step| step.reason().to_string());
+    let keyless = RunOptions::new().llm(LlmRef::client(model.clone()));
+    assert_eq!(of_run(&strict, keyless).unwrap_err(), "validation_error");
+    assert_eq!(of_run(&bare, given()).unwrap_err(), "validation_error");
+    assert_eq!(model.left(), 1);
+    let typed = agent(Validation::Strict).tool(tool("t").signature("() -> :int")).build().unwrap();
+    assert_eq!(of_run(&typed, given()).unwrap().json().unwrap(), json!(1));
 }
 
 #[test]

@@ -88,10 +88,158 @@ fn s002_a_program_returns_hyphens_and_the_host_reads_underscores() {
     assert!(
         model.requests()[0].system.contains("{order-count :int, is-active :bool, by {first-name :string}}")
     );
-    assert!(
-        told(&model, 2).contains("order_count: expected int")
-            || told(&model, 2).contains("order-count: expected int")
-    );
+    assert!(told(&model, 2).contains("- order_count: expected int, got string"), "{}", told(&model, 2));
+}
+
+/// Inputs from the host and from callers are coerced with a warning; a mission whose inputs do not fit asks no model.
+#[test]
+fn s002_inputs_are_coerced_then_validated() {
+    let add = || agent("Add to {{n}}").signature("(n :int, rows [{id :int}]) -> :int");
+    let program = "(return (+ data/n (:id (first data/rows))))";
+    let given = |context: Value, model: &Scripted| {
+        run(&add().build().unwrap(), &with(model).context(&context).unwrap())
+    };
+    let step = given(json!({"n": "40", "rows": [{"id": "2"}]}), &Scripted::new([program])).unwrap();
+    assert_eq!(value(&step), json!(42));
+    let warnings = ["n: coerced string \"40\" to int", "rows[0].id: coerced string \"2\" to int"];
+    assert_eq!(step.warnings, warnings);
+    let model = Scripted::new([program]);
+    let step = given(json!({"n": "4o", "rows": [{"id": []}]}), &model).unwrap_err();
+    assert_eq!((step.reason(), model.left()), ("validation_error", 1));
+    assert!(step.fail.unwrap().message.contains("n: expected int, got string \"4o\""));
+    // The same for an agent that is called as a tool.
+    let model = Scripted::new([
+        "(def sum (tool/add {:n \"40\" :rows [{:id \"2\"}]}))",
+        program,
+        "(tool/add {:n \"4o\" :rows []})",
+        "(return [sum (:reason data/fail)])",
+    ]);
+    let parent = agent("Sum").tool(Tool::agent("add", add().build().unwrap())).build().unwrap();
+    let step = run(&parent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!([42, "validation_error"]));
+}
+
+#[test]
+fn s002_firewalled_values_never_appear_in_templates() {
+    let context = json!({"_ids": [4711001], "user": {"_token": "tok-4711", "name": "Ann"}, "rows": [{"_key": "deep-4711"}]});
+    let prompt = "Write to {{user.name}}: {{user._token}}, {{#rows}}{{_key}}{{/rows}}, {{user}}, {{_ids}}.";
+    for (output, rest) in [
+        (ptc_model::Output::PtcLisp, "data/user, <Firewalled>."),
+        (ptc_model::Output::Text, "{\"_token\" <Firewalled> \"name\" \"Ann\"}, <Firewalled>."),
+    ] {
+        let model = Scripted::new(["(return 1)"]);
+        let options = with(&model).context(&context).unwrap();
+        run(&agent(prompt).output(output).build().unwrap(), &options).unwrap();
+        let asked = serde_json::to_string(&model.requests()).unwrap();
+        assert!(!asked.contains("4711"), "{asked}");
+        let user = &model.requests()[0].messages[0].content;
+        assert!(user.contains(&format!("Write to Ann: <Firewalled>, <Firewalled>, {rest}")), "{user}");
+    }
+}
+
+#[test]
+fn s001_a_return_that_does_not_fit_is_fed_back() {
+    let agent = agent("Count").signature("{order_count :int, _ids [:int]}");
+    let agent = agent.llm_retry(LlmRetry { max_attempts: 1, ..LlmRetry::default() }).build().unwrap();
+    let model = Scripted::new([
+        "(call \"return\" {:order-count \"many\" :_ids [4711001]})",
+        "(call \"return\" 7)",
+        "(call \"return\" {:order-count 2 :_ids [4711001]})",
+    ]);
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!({"order_count": 2, "_ids": [4711001]}));
+    assert_eq!((step.usage.turns, step.usage.llm_requests), (3, 3), "no attempt of the model is used up");
+    let told = [told(&model, 2), told(&model, 3)];
+    for said in [
+        "Expected: {order-count :int, _ids [:int]}",
+        "- order_count: expected int, got string \"many\"",
+        "Return a corrected value",
+        "<Firewalled>",
+    ] {
+        assert!(told[0].contains(said), "{said}: {}", told[0]);
+    }
+    assert!(!told[0].contains("4711001") && told[1].contains("expected map, got int 7"), "{told:?}");
+}
+
+/// Feedback shows the public part of a result, its type, prints and definitions; programs read all of it.
+#[test]
+fn s001_results_in_feedback_are_public() {
+    let model = Scripted::new([
+        "(def _raw data/_all) (def n 1) (println \"saw\" (first data/_all)) {:count 2 :_email_ids data/_all :note (str \"id \" (first data/_all))}",
+        "(return [data/count data/_email_ids (count _raw) n ctx/note])",
+    ]);
+    let options = with(&model).context(&json!({"_all": [4711001, 4711002]})).unwrap();
+    let step = run(&agent("Sum").build().unwrap(), &options).unwrap();
+    assert_eq!(value(&step), json!([2, [4711001, 4711002], 2, 1, "id 4711001"]));
+    let told = told(&model, 2);
+    for said in [
+        "_email_ids [:int]",
+        "count :int",
+        "note :string",
+        "saw <Firewalled>",
+        "_raw = <Firewalled>",
+        "Readable from now on:",
+        "data/count",
+        "data/_email_ids",
+    ] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let asked = serde_json::to_string(&model.requests()).unwrap();
+    assert!(!asked.contains("4711"), "{asked}");
+}
+
+#[test]
+fn s001_required_optional_and_extra_fields_of_a_return() {
+    use ptc_contract::signature::Validation::{Enabled, Strict};
+    let ends = |mode, program: &str| {
+        let agent = agent("Count").signature("() -> {:count :int :note :string?}").signature_validation(mode);
+        let model = Scripted::new([program]);
+        run(&agent.max_turns(1).build().unwrap(), &with(&model)).map_err(|step| step.reason().to_string())
+    };
+    for mode in [Enabled, Strict] {
+        for fits in ["{:count 5}", "{:count 5 :note nil}", "{:count 5 :note \"x\"}"] {
+            assert!(ends(mode, &format!("(return {fits})")).is_ok(), "{fits}");
+        }
+        for wrong in ["{:note \"x\"}", "{:count nil}", "{:count \"5\"}", "{:count 5 :note 7}"] {
+            assert_eq!(ends(mode, &format!("(return {wrong})")).unwrap_err(), "validation_error", "{wrong}");
+        }
+    }
+    let extra = "(return {:count 5 :extra \"bonus\"})";
+    assert_eq!(value(&ends(Enabled, extra).unwrap()), json!({"count": 5, "extra": "bonus"}));
+    assert_eq!(ends(Strict, extra).unwrap_err(), "validation_error");
+}
+
+#[test]
+fn s001_calls_without_arguments_give_an_empty_map() {
+    let tool = Tool::new("get_time", |args, _| args.json()).signature("() -> :any");
+    let program = "(return [(call \"get_time\" {}) (call \"get_time\") (tool/get_time {}) (tool/get_time)])";
+    let step = run(&agent("Time").tool(tool).build().unwrap(), &with(&Scripted::new([program]))).unwrap();
+    assert_eq!(value(&step), json!([{}, {}, {}, {}]));
+}
+
+#[test]
+fn s001_memory_is_one_store_of_a_mission() {
+    let model = Scripted::new([
+        "(memory/put :total 41)",
+        "(def total (inc memory/total))",
+        "(return [(memory/get :total) memory/total total (memory/get :none) memory/none])",
+    ]);
+    let step = run("Count", &with(&model)).unwrap();
+    assert_eq!(value(&step), json!([42, 42, 42, null, null]));
+}
+
+/// Habits of models that an older version refused.
+#[test]
+fn s001_what_models_are_known_to_write() {
+    let model = Scripted::new([
+        "(+ 1 nil)",
+        "(let [rows [{:total 1 :id 7} {:total 3 :id 8}]]
+           (return [(str \"n\" 1) (conj [1] 2) (map :total (sort-by :total > rows)) (get-in {:result rows} [:result 0 :id])]))",
+    ]);
+    let step = run("Sort", &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(["n1", [1, 2], [3, 1], 7]));
+    // The feedback on nil in arithmetic names it.
+    assert!(told(&model, 2).contains("nil"), "{}", told(&model, 2));
 }
 
 #[test]
@@ -102,20 +250,25 @@ fn s002_a_quoted_number_reaches_the_tool_as_a_number() {
         note.lock().unwrap().push(args.json()?);
         Ok(true)
     });
-    let check = check.signature("(id :int, name :string) -> :bool");
+    let check = check.signature("(id :int, name :string, ratio :float?, on :bool?, size :float?) -> :bool");
     let model = Scripted::new([
-        "(tool/check {:id \"42\" :name \"Alice\"})",
+        "(tool/check {:id \"42\" :name \"Alice\" :ratio \"3.14\" :on \"true\" :size 42})",
         "(tool/check {:id (str \"4\" \"x\") :name \"Alice\"})",
         "(return (:reason data/fail))",
     ]);
     let step = run(&agent("Check").tool(check).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(
         *seen.lock().unwrap(),
-        [json!({"id": 42, "name": "Alice"})],
+        [json!({"id": 42, "name": "Alice", "ratio": 3.14, "on": true, "size": 42.0})],
         "what does not fit is not called"
     );
     let warned = told(&model, 2);
-    assert!(warned.contains("- id: coerced string \"42\" to int"), "{warned}");
+    for warning in
+        ["id: coerced string \"42\" to int", "ratio: coerced string \"3.14\" to float", "on: coerced"]
+    {
+        assert!(warned.contains(&format!("- {warning}")), "{warned}");
+    }
+    assert!(!warned.contains("size:"), "an integer is a float without a word: {warned}");
     let refused = told(&model, 3);
     assert!(refused.contains("- id: expected int, got string \"4x\""), "{refused}");
     assert_eq!(value(&step), json!("validation_error"));
@@ -139,6 +292,30 @@ fn s002_modes_decide_what_becomes_of_a_return() {
     assert_eq!(ends(Validation::Strict, extra), refused);
     assert_eq!(ends(Validation::WarnOnly, wrong), (json!({"count": "x"}), 1));
     assert_eq!(ends(Validation::Disabled, wrong), (json!({"count": "x"}), 0));
+}
+
+/// What is coerced in an input is refused in a return, and what fits comes back as it is.
+#[test]
+fn s002_output_validation_is_strict() {
+    let ends = |ty: &str, program: &str| {
+        let model = Scripted::new([format!("(return {program})")]);
+        let ended = run(&agent("Count").signature(ty).max_turns(1).build().unwrap(), &with(&model));
+        ended.map(|step| value(&step)).map_err(|step| step.reason().to_string())
+    };
+    for (ty, coercible, fits, wanted) in [
+        (":int", "\"42\"", "42", json!(42)),
+        (":float", "\"3.14\"", "3.14", json!(3.14)),
+        (":bool", "\"true\"", "true", json!(true)),
+        (
+            "{count :int, items [:string]}",
+            "{:count 5 :items [7]}",
+            "{:count 5 :items [\"7\"]}",
+            json!({"count": 5, "items": ["7"]}),
+        ),
+    ] {
+        assert_eq!(ends(ty, coercible).unwrap_err(), "validation_error", "{ty}");
+        assert_eq!(ends(ty, fits).unwrap(), wanted, "{ty}");
+    }
 }
 
 #[test]
@@ -245,12 +422,14 @@ fn s001_a_model_is_required() {
 fn s001_a_step_as_context() {
     let find =
         agent("Find urgent emails").signature("() -> {count :int, _email_ids [:int]}").build().unwrap();
-    let model = Scripted::new(["(return {:count 1 :_email_ids [4711001]})", "(return 1)", "(return 1)"]);
+    let drafts = "(return [data/count (first data/_email_ids)])";
+    let model = Scripted::new(["(return {:count 1 :_email_ids [4711001]})", drafts, drafts]);
     let first = run(&find, &with(&model)).unwrap();
-    run("Draft replies", &with(&model).after(&first)).unwrap();
+    let chained = run("Draft replies", &with(&model).after(&first)).unwrap();
+    assert_eq!(value(&chained), json!([1, 4711001]));
     let mut long = with(&model).context_signature(first.signature.as_str());
     long.context = first.returned.clone().unwrap();
-    run("Draft replies", &long).unwrap();
+    assert_eq!(value(&run("Draft replies", &long).unwrap()), value(&chained));
     let requests = model.requests();
     assert!(requests[1].system.contains("data/_email_ids  ; [:int]"), "{}", requests[1].system);
     assert_eq!(requests[1].system, requests[2].system);
@@ -285,14 +464,17 @@ fn s001_agents_as_tools_give_values_or_errors() {
 #[test]
 fn s001_a_loop_begins_with_memory_and_its_own_system_prompt() {
     let model = Scripted::new([
-        "(memory/put :total (+ memory/total 1)) data/limit",
-        "(return [(memory/get :total) total *1])",
+        "(memory/put :total (+ memory/total 1)) {:seen data/limit}",
+        "(return [(memory/get :total) total data/seen (:seen *1)])",
     ]);
     let options = with(&model).define("total", &41).unwrap().context(&json!({"limit": 9})).unwrap();
     let step =
         run("Count on", &RunOptions { system_prompt: Some("You count.".to_string()), ..options }).unwrap();
-    assert_eq!(value(&step), json!([42, 42, 9]));
-    assert_eq!(model.requests()[1].system, "You count.");
+    // The first result is the context of the next turn, and not the end.
+    assert_eq!((value(&step), step.usage.turns), (json!([42, 42, 9, 9]), 2));
+    for request in model.requests() {
+        assert_eq!(request.system, "You count.");
+    }
     assert_eq!(step.memory["total"].to_datum(100).unwrap().nodes().len(), 1);
 }
 
@@ -303,10 +485,17 @@ fn s001_fail_with_reason_message_op_and_details() {
     assert_eq!((fail.reason.as_str(), fail.message.as_str()), ("permission_denied", "not yours"));
     assert_eq!((fail.op.as_deref(), &fail.details), (Some("get_user"), &json!({"id": 7})));
     // Reason and message are required: without them the model is asked again.
-    let model = Scripted::new(["(call \"fail\" {:reason :permission_denied})", program]);
+    let partial =
+        ["(call \"fail\" {:reason :permission_denied})", "(call \"fail\" {:message \"not yours\"})"];
+    let model = Scripted::new([partial[0], partial[1], program]);
     let step = run("Try", &with(&model)).unwrap_err();
-    assert_eq!((step.reason(), step.usage.turns), ("permission_denied", 2));
+    assert_eq!((step.reason(), step.usage.turns), ("permission_denied", 3));
     assert!(told(&model, 2).contains("`fail` needs `:message`, a text"), "{}", told(&model, 2));
+    assert!(told(&model, 3).contains("`fail` needs `:reason`"), "{}", told(&model, 3));
+    // Operation and details may be left out.
+    let program = "(fail {:reason :not_found :message \"none\"})";
+    let fail = run("Try", &with(&Scripted::new([program]))).unwrap_err().fail.unwrap();
+    assert_eq!((fail.reason.as_str(), fail.op.as_deref()), ("not_found", None));
 }
 
 #[test]
@@ -374,18 +563,22 @@ fn s001_memory_depth_and_turns_have_limits() {
 fn s001_three_ways_for_tools_to_signal_errors() {
     let agent = agent("Find")
         .tool(Tool::new("raises", |_, _| Err::<(), _>(ToolError::new("User not found"))))
+        .tool(Tool::new("panics", |_, _| -> Result<(), ToolError> { panic!("out of range") }))
         .tool(Tool::new("maps", |_, _| Ok(json!({"error": "not_found", "message": "User does not exist"}))))
         .tool(Tool::new("pairs", |_, _| Ok(json!(["error", "not_found"]))))
         .build()
         .unwrap();
     let model = Scripted::new([
         "(call \"raises\" {})",
+        "(call \"panics\")",
         "(let [[status reason] (call \"pairs\")] (return [(:reason data/fail) (:error (call \"maps\")) status reason]))",
     ]);
     let step = run(&agent, &with(&model)).unwrap();
     assert_eq!(value(&step), json!(["tool_error", "not_found", "error", "not_found"]));
     assert_eq!(failure(&step, 1)["details"]["class"], "eval_error");
     assert!(told(&model, 2).contains("User not found"), "{}", told(&model, 2));
+    assert_eq!(failure(&step, 2)["reason"], "tool_error");
+    assert!(told(&model, 3).contains("out of range"), "{}", told(&model, 3));
 }
 
 /// Replies to an agent that counts to two in its own turns.

@@ -84,6 +84,7 @@ fn s001_which_failures_are_tried_again() {
         ..LlmRetry::default()
     };
     let rate = || failure(ErrorKind::RateLimit);
+    let status = |status| Reply::from(LlmError::new(ErrorKind::ClientError, "no").status(status));
     let rows = [
         (vec![rate(), failure(ErrorKind::Timeout), "ok".into()], LlmRetry::default(), Ok(2)),
         (vec![rate(), rate(), rate(), "ok".into()], LlmRetry::default(), Err((ErrorKind::RateLimit, 2))),
@@ -99,6 +100,10 @@ fn s001_which_failures_are_tried_again() {
             LlmRetry::default(),
             Err((ErrorKind::Unsupported, 0)),
         ),
+        // What was refused for good is not asked again.
+        (vec![status(400), "ok".into()], LlmRetry::default(), Err((ErrorKind::ClientError, 0))),
+        (vec![status(401), "ok".into()], LlmRetry::default(), Err((ErrorKind::ClientError, 0))),
+        (vec![status(409), "ok".into()], LlmRetry::default(), Ok(1)),
         (vec![failure(ErrorKind::ModelNotFound)], LlmRetry::default(), Err((ErrorKind::ModelNotFound, 0))),
         (
             vec![rate(), "ok".into()],
@@ -140,6 +145,15 @@ fn s001_an_exception_in_the_callback_is_tried_again() {
     }
     let error = run(Callback::blocking(|_| -> Result<String, LlmError> { panic!("boom") }).call(&request()));
     assert_eq!(error.unwrap_err().to_string(), "llm_error: the model callback panicked: boom (exception)");
+    // A mission goes on as if nothing had happened.
+    let body = panics_twice(Arc::new(AtomicU32::new(0)));
+    let retry = LlmRetry { base_delay: 0, ..LlmRetry::default() };
+    let agent = Agent::builder()
+        .prompt("Count")
+        .llm_retry(retry)
+        .llm(move |_: &LlmRequest| Ok(format!("(return {})", body())));
+    let step = ptc_agent::run(&agent.build().unwrap(), &RunOptions::new()).unwrap();
+    assert_eq!((step.get::<i64>().unwrap(), step.usage.turns, step.usage.llm_requests), (2, 1, 3));
 }
 
 /// Returns the total wait of a rule, on the clock of the test.

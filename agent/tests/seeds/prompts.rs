@@ -117,10 +117,48 @@ fn s002_schemas_of_tools_in_prompts() {
     assert!(system.contains(expected), "{system}");
 }
 
+/// The names of parameters are in prompts and in schemas for providers, and placeholders must be among them.
+#[test]
+fn s002_named_parameters() {
+    let signature = "(user {id :int, name :string}, limit :int) -> [{order_id :int}]";
+    let agent = || Agent::builder().prompt("x").tool(tool("orders").signature(signature));
+    let system = preview_prompt(&agent().build().unwrap(), &data(json!({}))).system;
+    assert!(
+        system.contains("orders(user {id :int, name :string}, limit :int) -> [{order_id :int}]\n"),
+        "{system}"
+    );
+    let text = agent().output(ptc_model::Output::Text).build().unwrap();
+    let schema = preview_prompt(&text, &data(json!({}))).tool_schemas[0]["function"]["parameters"].clone();
+    assert_eq!(schema["required"], json!(["user", "limit"]));
+    assert_eq!(schema["properties"]["user"]["properties"]["name"]["type"], json!("string"));
+    assert_eq!(schema["properties"]["limit"]["type"], json!("integer"));
+    let prompt = |prompt: &str| Agent::builder().prompt(prompt).signature(signature).build();
+    assert!(prompt("{{user.name}}: {{limit}}").is_ok());
+    assert_eq!(prompt("{{user.nam}}: {{limt}}").unwrap_err().reason.name(), "template_error");
+}
+
+#[test]
+fn s001_schemas_of_tools_in_both_spellings() {
+    let found = tool("search").signature("(query :string, limit :int) -> [{:id :int :title :string}]");
+    let emails = tool("email-agent");
+    let emails = emails.signature("(prompt :string) -> {summary :string, count :int, _email_ids [:int]}");
+    let agent = Agent::builder().prompt("x").tool(found).tool(emails).build().unwrap();
+    let system = preview_prompt(&agent, &data(json!({}))).system;
+    for line in [
+        "search(query :string, limit :int) -> [{id :int, title :string}]\n",
+        "email-agent(prompt :string) -> {summary :string, count :int}\n  firewalled: _email_ids [:int]\n",
+    ] {
+        assert!(system.contains(line), "{line}: {system}");
+    }
+}
+
 #[test]
 fn s001_generates_tools_section_with_schemas() {
     let system = preview_prompt(&agent().build().unwrap(), &context()).system;
     assert!(system.contains("get_time(...) -> :any\n  The time now."), "{system}");
+    let typed = "lookup_order(order_id :int, with_items :bool?) -> {state :string, total :float}\n  \
+                 firewalled: _card_token :string\n  Load one order.";
+    assert!(system.contains(typed), "{system}");
     assert!(system.contains(
         "## Tools for planning (do not call)\n\nrefund(order_id :int) -> :bool\n  Give money back."
     ));
@@ -148,6 +186,13 @@ fn s001_large_data_is_cut_in_prompts() {
     let system = preview_prompt(&agent, &data(json!({"rows": rows, "text": long}))).system;
     assert!(system.contains("data/rows  ; list[812], sample: [0 1 2 3 4 …(+807 items)] [5 of 812 items shown; full data in data/rows]"), "{system}");
     assert!(system.contains("[1000 of 5000 bytes shown; full data in data/text]"), "{system}");
+    let own = agent.with(|b| b.prompt_limit(PromptLimit { list: 1, string: 10, max_chars: None })).unwrap();
+    let system = preview_prompt(&own, &data(json!({"rows": [7, 8, 9], "text": "0123456789ab"}))).system;
+    assert!(
+        system.contains("sample: [7 …(+2 items)] [1 of 3 items shown; full data in data/rows]"),
+        "{system}"
+    );
+    assert!(system.contains("[10 of 12 bytes shown; full data in data/text]"), "{system}");
     let tight =
         agent.with(|b| b.prompt_limit(PromptLimit { list: 1, string: 10, max_chars: Some(300) })).unwrap();
     let preview = preview_prompt(&tight, &data(json!({"rows": [1, 2]})));

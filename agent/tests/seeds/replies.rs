@@ -9,6 +9,16 @@ use ptc_contract::firewall::Secrets;
 use ptc_runtime::{Grants, Runtime};
 use serde_json::json;
 
+/// Runs a mission of these replies, and returns what the model was told after each.
+fn mission(replies: &[&str]) -> (ptc_agent::Step, Vec<String>) {
+    let model = ptc_model::Scripted::new(replies.iter().copied());
+    let options = ptc_agent::RunOptions::new().llm(ptc_agent::tools::LlmRef::client(model.clone()));
+    let step =
+        ptc_agent::run("Count", &options).unwrap_or_else(|step| panic!("{replies:?}: {:?}", step.fail));
+    let requests = model.requests().into_iter().skip(1);
+    (step, requests.map(|request| request.messages.last().unwrap().content.clone()).collect())
+}
+
 fn program(reply: &str) -> String {
     extract_program(reply, MultipleBlocks::Do).unwrap_or_else(|why| panic!("{reply}: {why:?}")).program
 }
@@ -35,6 +45,11 @@ fn s001_several_blocks_run_in_order() {
     assert_eq!(joined, "(do\n(def a 1)\n(inc a) ; next\n)");
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
     assert_eq!(runtime.eval(&joined, &Grants::new()).unwrap().get::<i64>().unwrap(), 2);
+    // In a mission they are one turn, and the first failure keeps the rest from running.
+    let (step, _) = mission(&[&reply.replace("(inc a)", "(return (inc a))")]);
+    assert_eq!((step.json().unwrap(), step.usage.turns), (json!(2), 1));
+    let (step, _) = mission(&["```clojure\n(/ 1 0)\n```\n```clojure\n(return 1)\n```", "(return 2)"]);
+    assert_eq!((step.json().unwrap(), step.usage.turns), (json!(2), 2));
     let rejected = extract_program(reply, MultipleBlocks::Reject).unwrap_err();
     assert_eq!((rejected, rejected.reason()), (NoProgram::Several(2), "multiple_code_blocks"));
     // Blocks in other languages do not count.
@@ -70,6 +85,10 @@ fn s001_no_code_asks_for_a_reminder() {
             && text.contains("fenced clojure block")
             && text.contains("(return value)")
     );
+    // The model is reminded, which costs a turn.
+    let (step, told) = mission(&["The answer is 42.", "(return 42)"]);
+    assert_eq!((step.json().unwrap(), step.usage.turns), (json!(42), 2));
+    assert!(told[0].contains("still open") && told[0].contains("fenced clojure block"), "{}", told[0]);
 }
 
 #[test]
@@ -107,10 +126,20 @@ fn s001_errors_are_fed_back() {
         text.contains("<untrusted source=\"error\">") && text.starts_with("Text inside `<untrusted>`"),
         "{text}"
     );
+    // Errors of every sort are fed back, and the model has another turn.
+    for (program, reason, said) in [
+        ("(+ 1", "parse_error", "line 1"),
+        ("(+ 1\n  (fliter odd? [1]))", "analysis_error", "did you mean `filter`?"),
+        ("(/ 1 0)", "eval_error", "zero"),
+    ] {
+        let (step, told) = mission(&[program, "(return (:reason data/fail))"]);
+        assert_eq!(step.json().unwrap(), json!(reason), "{program}");
+        assert!(told[0].contains("The program failed") && told[0].contains(said), "{program}: {}", told[0]);
+    }
 }
 
 #[test]
-fn s001_a_return_that_does_not_fit_is_fed_back() {
+fn a_return_that_does_not_fit_is_fed_back() {
     let signature = sig("{order_count :int, _ids [:int]}");
     let value = data(json!({"order_count": "many", "_ids": [123456]}));
     let errors = signature.validate(&value);
@@ -122,7 +151,7 @@ fn s001_a_return_that_does_not_fit_is_fed_back() {
 }
 
 #[test]
-fn s001_results_in_feedback_are_public() {
+fn results_in_feedback_are_public() {
     let value = data(json!({"count": 2, "_email_ids": [9876543], "note": "id 9876543"}));
     let mut secrets = Secrets::default();
     secrets.learn(&value);
@@ -165,6 +194,11 @@ fn s001_large_results_are_cut_with_counts_and_notes() {
     let progress = Progress { prints: &prints, ..Progress::default() };
     let text = feedback(&mut Secrets::default()).progress(&progress).finish(None);
     assert!(text.len() < 3000 && text.contains("chars)"), "{}", text.len());
+    // A model sees the beginning, and its programs have all of it.
+    let (step, told) = mission(&["(range 812)", "(return [(count *1) (last data/result)])"]);
+    assert_eq!(step.json().unwrap(), json!([812, 811]));
+    assert!(told[0].contains("[0 1 2 3 4 …(+807 items)]"), "{}", told[0]);
+    assert!(told[0].contains("[5 of 812 items shown; full data in"), "{}", told[0]);
 }
 
 #[test]

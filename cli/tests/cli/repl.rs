@@ -60,6 +60,9 @@ fn s8_flags_of_the_repl() {
     assert_eq!(ran.code, 1, "a prelude is no ordinary code");
     assert!(ran.err.contains("attach one with `--prelude FILE`"), "{ran:?}");
     // Help reads nothing.
+    let short = ptc(&["repl", "--prelude", "no/such.clj", "--help"]);
+    assert_eq!((short.code, short.err.as_str()), (0, ""));
+    assert!(short.out.contains("--prelude") && short.out.contains("--expr"), "{short:?}");
     let help = ptc(&["repl", "--prelude", "no/such.clj", "--help-all"]);
     assert_eq!((help.code, help.err.as_str()), (0, ""));
     for flag in

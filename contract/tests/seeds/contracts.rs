@@ -30,8 +30,12 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn s002_arrow_notation() {
-    let signature = sig("(query :string, limit :int) -> {count :int, items [{id :int}]}");
-    assert_eq!(signature.params.iter().map(|p| &*p.name).collect::<Vec<_>>(), ["query", "limit"]);
+    let text = "(query :string, limit :int) -> {count :int, items [{id :int}]}";
+    let signature = sig(text);
+    let params: Vec<(&str, String)> =
+        signature.params.iter().map(|param| (&*param.name, param.ty.to_string())).collect();
+    assert_eq!(params, [("query", ":string".to_string()), ("limit", ":int".to_string())]);
+    assert_eq!(signature.to_string(), text);
     assert_eq!(signature.returns.to_string(), "{count :int, items [{id :int}]}");
 }
 
@@ -81,6 +85,11 @@ fn s002_lists() {
 #[test]
 fn s002_maps_with_typed_fields() {
     assert!(fits("{customer {id :int, name :string}}", json!({"customer": {"id": 1, "name": "a"}})));
+    assert_eq!(
+        errors("{customer {id :int, name :string}}", json!({"customer": {"id": "1"}})),
+        [r#"customer.id: expected int, got string "1""#, "customer.name: expected string, got nil"]
+    );
+    assert_eq!(errors("{id :int, name :string}", json!({"id": 1})), ["name: expected string, got nil"]);
     assert!(fits(":map", json!({"any": ["thing"]})) && !fits(":map", json!([])));
     assert_eq!(errors("{id :int}", json!("x")), [r#"expected map, got string "x""#]);
 }
@@ -93,7 +102,7 @@ fn s002_optional_fields() {
 }
 
 #[test]
-fn s002_named_parameters() {
+fn parameters_have_names_and_types() {
     let signature = sig("(user {id :int, name :string}, limit :int) -> [{order_id :int}]");
     assert_eq!(signature.param("user").unwrap().ty.field("name").unwrap().ty, Type::String);
     let schema = signature.params_json_schema();
@@ -214,6 +223,13 @@ fn s002_types_of_rust_functions() {
         inner: Inner,
         maybe: Option<u8>,
         any: serde_json::Value,
+        level: Level,
+    }
+    #[derive(schemars::JsonSchema)]
+    #[allow(dead_code)]
+    enum Level {
+        Low,
+        High,
     }
     #[derive(schemars::JsonSchema)]
     #[allow(dead_code)]
@@ -223,12 +239,12 @@ fn s002_types_of_rust_functions() {
     let signature = Signature::of_fn::<Args, bool>().unwrap();
     assert_eq!(
         signature.to_string(),
-        "(text :string, count :int, ratio :float, flag :bool, extra :map, names [:string], inner {key :string}, any :any, maybe :int?) -> :bool"
+        "(text :string, count :int, ratio :float, flag :bool, extra :map, names [:string], inner {key :string}, any :any, level :enum[Low High], maybe :int?) -> :bool"
     );
 }
 
 #[test]
-fn s002_types_that_need_an_explicit_signature() {
+fn types_that_no_signature_expresses() {
     #[derive(schemars::JsonSchema)]
     #[allow(dead_code)]
     struct Tree {
@@ -251,15 +267,6 @@ fn s002_types_that_need_an_explicit_signature() {
 }
 
 #[test]
-fn s001_schemas_of_tools_in_both_spellings() {
-    assert_eq!(
-        sig("(query :string, limit :int) -> [{:id :int :title :string}]").to_string(),
-        "(query :string, limit :int) -> [{id :int, title :string}]"
-    );
-    sig("(prompt :string) -> {summary :string, count :int, _email_ids [:int]}");
-}
-
-#[test]
 fn s001_shorthand_with_colons() {
     assert_eq!(sig("{:id :int :name :string}"), sig("{id :int, name :string}"));
     assert_eq!(sig("{:id :int :email :string?}"), sig("{id :int, email :string?}"));
@@ -272,8 +279,16 @@ fn s001_shorthand_with_colons() {
 
 #[test]
 fn s001_a_list_is_never_an_optional() {
-    assert!(fits("{tags [:string]}", json!({"tags": ["a"]})) && !fits("{tags [:string]}", json!({})));
-    assert!(fits("{items [:string]?}", json!({})));
+    assert!(
+        fits("{tags [:string]}", json!({"tags": ["a"]})) && fits("{tags [:string]}", json!({"tags": []}))
+    );
+    for no_list in [json!({}), json!({"tags": null}), json!({"tags": "a"})] {
+        assert!(!fits("{tags [:string]}", no_list.clone()), "{no_list}");
+    }
+    for none in [json!({}), json!({"items": null})] {
+        assert!(fits("{items [:string]?}", none.clone()) && fits("{items :string?}", none));
+    }
+    assert!(!fits("{items [:string]?}", json!({"items": "a"})));
 }
 
 #[test]
@@ -299,6 +314,8 @@ fn s001_malli_constraints() {
     assert_eq!(signature.to_string(), "() -> {score :int[>0 <100]}");
     let errors = signature.validate(&data(json!({"score": 100})));
     assert_eq!(errors[0].to_string(), "score: expected int >0 <100, got int 100");
+    let fits = |score: Value| signature.validate(&data(json!({"score": score}))).is_empty();
+    assert_eq!([json!(0), json!(1), json!(99), json!(1.5)].map(fits), [false, true, true, false]);
 }
 
 #[test]
@@ -327,8 +344,25 @@ fn s001_extracts_the_return_part() {
 
 #[test]
 fn s001_handles_nested_signature_types() {
-    let signature = sig("(user {name :string, id :int}) -> {summary :string}");
-    assert_eq!(signature.params[0].ty.to_string(), "{name :string, id :int}");
+    let signature =
+        sig("(user {name :string, tags [{id :int}]}) -> {found [{user {name :string, ages [:int]?}}]}");
+    assert_eq!(signature.params[0].ty.to_string(), "{name :string, tags [{id :int}]}");
+    let schema = &signature.params_json_schema()["properties"]["user"]["properties"];
+    assert_eq!(schema["tags"]["items"]["properties"]["id"], json!({"type": "integer"}));
+    let lines = |errors: Vec<_>| errors.iter().map(ToString::to_string).collect::<Vec<String>>();
+    let input = data(json!({"user": {"name": "Ann", "tags": [{"id": 1}, {"id": "2x"}]}}));
+    assert_eq!(
+        lines(signature.validate_input(&input)),
+        [r#"user.tags[1].id: expected int, got string "2x""#]
+    );
+    let output = data(json!({"found": [{"user": {"name": "Ann"}}, {"user": {"name": 7, "ages": [1, "2"]}}]}));
+    assert_eq!(
+        lines(signature.validate(&output)),
+        [
+            "found[1].user.name: expected string, got int 7",
+            r#"found[1].user.ages[1]: expected int, got string "2""#
+        ]
+    );
 }
 
 #[test]

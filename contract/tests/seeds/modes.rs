@@ -18,7 +18,7 @@ fn refused(signature: &str, args: Value) -> Vec<String> {
 }
 
 #[test]
-fn s002_inputs_are_coerced_then_validated() {
+fn inputs_are_coerced_then_validated() {
     let (args, warnings) = coerced("(id :int, name :string) -> :bool", json!({"id": "42", "name": "Alice"}));
     assert_eq!(args, json!({"id": 42, "name": "Alice"}));
     assert_eq!(warnings, [r#"id: coerced string "42" to int"#]);
@@ -107,7 +107,7 @@ fn undeclared_keys_are_kept() {
 }
 
 #[test]
-fn s002_output_validation_is_strict() {
+fn outputs_are_not_coerced() {
     let signature = sig("{count :int, items [:string]}");
     assert!(
         signature.check_output(&data(json!({"count": 5, "items": ["a", "b"]})), Validation::Enabled).is_ok()
@@ -143,7 +143,7 @@ fn s002_the_four_modes() {
 }
 
 #[test]
-fn s001_required_optional_and_extra_fields_of_a_return() {
+fn fields_of_a_return() {
     let signature = sig("() -> {:count :int :note :string?}");
     let output = |json, mode| signature.check_output(&data(json), mode).is_ok();
     assert!(output(json!({"count": 5, "extra": "bonus"}), Validation::Enabled));

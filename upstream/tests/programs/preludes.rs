@@ -58,6 +58,16 @@ fn a_wrapper_gives_what_the_call_gives() {
     }
     let branch = "(let [res (people/user 2)] (if (:ok res) (:value res) [:failed (:reason res)]))";
     assert_eq!(run(branch), "[:failed :upstream_error]");
+    // What the wrapper requires is validated first: nothing is called.
+    let calls = crm();
+    let world = world_of(&calls, Snapshot::Live);
+    let missing =
+        prelude(r#"(ns people) (defn user [id] (tool/call {:server "crm" :tool "users" :args {:id id}}))"#);
+    let options = ProgramOptions { prelude: Some(missing), ..ProgramOptions::default() };
+    let run = world.upstream.run(&world.runtime, "(tool/call 'crm/get_user {:id 1})", &options);
+    assert!(run.error().unwrap().contains("people/user requires upstream:crm/users"), "{:?}", run.error());
+    assert_eq!(run.outcome.err().unwrap().reason(), "prelude_attach_failed");
+    assert!(calls.asked.lock().unwrap().is_empty());
 }
 
 /// A child mission has no servers and is not checked against any: requirements on servers are skipped, and

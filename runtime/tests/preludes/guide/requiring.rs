@@ -26,7 +26,8 @@ fn s5_requires_are_inferred() {
     assert_eq!(get.provider_ref.as_deref(), Some("upstream:crm/get_user"));
     // `tool:call` is never among them: the operation is more precise.
     assert_eq!(get.requires, ["upstream:crm/get_user"]);
-    assert_eq!(export("(ns a) (defn f [] (tool/log_sessions {}))", "a/f").requires, ["tool:log_sessions"]);
+    let typed = "(ns a) (defn f [] (tool/log_sessions {}))";
+    assert_eq!(export(typed, "a/f").requires, ["tool:log_sessions"]);
     // One export's requirements are not another's.
     assert!(export(CRM, "crm/page-size").requires.is_empty());
     // Both kinds are validated.
@@ -35,6 +36,10 @@ fn s5_requires_are_inferred() {
         missing(beside(CRM, "crm", &["get_user"]))
             .contains("crm/list-users requires upstream:crm/list_users")
     );
+    let granted =
+        |tools: Tools| runtime().with_tools(tools).attach(&compiled(typed), &Attach::new()).map(drop);
+    assert!(missing(granted(stub())).contains("a/f requires granted tool `log_sessions`"));
+    assert!(granted(Tools::new().with("log_sessions", |_| Ok(1))).is_ok());
 }
 
 #[test]

@@ -78,9 +78,14 @@ fn s11_bad_metadata() {
         assert_eq!(reason, "invalid_visibility");
         assert!(message.contains("invalid visibility :public"), "{message}");
     }
-    let (reason, message) = refused("(ns crm) (def f 1) (defn- f [] 1)");
-    assert_eq!(reason, "duplicate_ref");
-    assert!(message.contains("duplicate definition `crm/f`") && message.contains("ref"), "{message}");
+    let (reason, message) = refused("(ns crm) (defn f {:requires [3]} [] 1)");
+    assert_eq!(reason, "invalid_requires");
+    assert!(message.contains(":requires must be a list of strings"), "{message}");
+    for again in ["(def f 2)", "(defn f [] 2)", "(defn- f [] 2)"] {
+        let (reason, message) = refused(&format!("(ns crm) (def f 1) {again}"));
+        assert_eq!(reason, "duplicate_ref", "{again}");
+        assert!(message.starts_with("duplicate definition `crm/f`"), "{message}");
+    }
 }
 
 #[test]
