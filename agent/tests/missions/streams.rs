@@ -149,7 +149,10 @@ fn a_reader_holds_the_mission_back() {
     let calls = Arc::<AtomicUsize>::default();
     let counted = calls.clone();
     let model = move |_: &LlmRequest| {
-        counted.fetch_add(1, Ordering::SeqCst);
+        // A reply that is there at once would let the first poll go on to the second turn.
+        if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+            std::thread::sleep(Duration::from_millis(50));
+        }
         Ok("(+ 1 2)")
     };
     let options = RunOptions::new().llm(LlmRef::from(model));

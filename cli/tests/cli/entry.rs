@@ -65,7 +65,7 @@ fn a_stub_answers_in_every_command_that_runs_programs() {
         assert_eq!(answers[0]["json"], 42);
     }
     let without = ptc(&["eval", program]);
-    assert!(without.err.contains("`--stub price=JSON` grants one"), "{without:?}");
+    assert!(without.err.contains("`--stub price=JSON` grants a tool"), "{without:?}");
 }
 
 #[test]
