@@ -58,6 +58,9 @@ fn seen(runtime: &Runtime, source: &str, is_sliced: bool) -> (String, usize) {
 
 const PROGRAMS: &[&str] = &[
     "(loop [i 0 sum 0] (if (= i 200000) sum (recur (inc i) (+ sum i))))",
+    // One loop, which pauses half way; the second is given up at its last element.
+    "(->> (range 60000) (map #(* % %)) (filter #(= 0 (mod % 3))) (reduce (fn [a x] (+ a x)) 0))",
+    "(->> (conj (vec (range 60000)) nil) (map #(if % (inc %) %)) (map #(* 2 %)) (reduce (fn [a x] (+ a x)) 0))",
     "(defn fib [n] (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (fib 22)",
     "(count (for [a (range 300) b (range 300) :when (= 0 (mod (+ a b) 7))] [a b]))",
     "(reduce (fn [m i] (assoc m (mod i 97) i)) {} (range 60000))",
