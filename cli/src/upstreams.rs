@@ -1,6 +1,7 @@
 //! `--upstreams-config`: servers that programs may call.
 
 use crate::args::UpstreamArgs;
+use crate::own;
 use crate::problem::Problem;
 use crate::report::{Errors, Report, Shown};
 use ptc_bytecode::{Code, Limits};
@@ -15,7 +16,7 @@ const VARIABLE: &str = "PTC_RUNNER_UPSTREAMS";
 
 /// The servers the flags ask for, if they ask for any. Programs get none that nobody named.
 pub fn start(args: &UpstreamArgs) -> Result<Option<Upstream>, Problem> {
-    let around = Surroundings::current();
+    let around = own::surroundings();
     let named = around.var(VARIABLE).filter(|path| !path.is_empty());
     let path = args.upstreams_config.clone().or_else(|| named.map(Into::into));
     path.map(|path| open(&path, args, &around)).transpose()
@@ -23,7 +24,7 @@ pub fn start(args: &UpstreamArgs) -> Result<Option<Upstream>, Problem> {
 
 /// The servers the flags ask for, or else those of the default file.
 pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
-    let around = Surroundings::current();
+    let around = own::surroundings();
     match find(args.upstreams_config.as_deref(), VARIABLE, &around) {
         Some(path) => open(&path, args, &around),
         None => {

@@ -1,0 +1,67 @@
+//! The native half of the Python package: programs, data and runs as Python objects.
+//!
+//! What Python does better is in Python, in `lib/ptc`: event loops, signatures of functions, adapters.
+#![deny(unsafe_code)]
+
+mod batch;
+mod cancel;
+mod command;
+mod compute;
+mod data;
+mod diagnostic;
+mod engine;
+mod frozen;
+mod limits;
+mod names;
+mod outcome;
+mod prelude;
+mod run;
+mod servers;
+mod session;
+mod tools;
+mod value;
+
+use pyo3::prelude::*;
+
+/// The native half of the package `ptc`.
+#[pymodule]
+mod _ptc {
+    #[pymodule_export]
+    use crate::batch::{PyBatchResult, PyRows, run_batch};
+    #[pymodule_export]
+    use crate::cancel::PyCancel;
+    #[pymodule_export]
+    use crate::command::command;
+    #[pymodule_export]
+    use crate::compute::after_fork;
+    #[pymodule_export]
+    use crate::diagnostic::{PyDiagnostic, PyFrame};
+    #[pymodule_export]
+    use crate::engine::{PyCode, PyEngine};
+    #[pymodule_export]
+    use crate::frozen::{PyFrozen, PyGrants, freeze};
+    #[pymodule_export]
+    use crate::limits::default_limits;
+    #[pymodule_export]
+    use crate::outcome::PyOutcome;
+    #[pymodule_export]
+    use crate::prelude::{PyPrelude, public_key};
+    #[pymodule_export]
+    use crate::run::{PyCall, PyDispatched, PyRun};
+    #[pymodule_export]
+    use crate::servers::PyServers;
+    #[pymodule_export]
+    use crate::session::PySession;
+    #[pymodule_export]
+    use super::card;
+
+    /// Version of the package.
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Returns the reference card of the language, for prompts.
+#[pyfunction]
+fn card() -> &'static str {
+    ptc::agent::prompt::reference_card()
+}
