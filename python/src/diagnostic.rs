@@ -5,14 +5,14 @@ use ptc::runtime::{Code, Diagnostic, Failure};
 use ptc_bytecode::{CallFrame, place_of};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 
 /// One error or warning about a program.
 #[pyclass(frozen, module = "ptc", name = "Diagnostic")]
 pub struct PyDiagnostic {
     /// Stable name of the kind of error, such as `unknown_field`.
     #[pyo3(get)]
-    kind: &'static str,
+    kind: String,
     /// Code of the kind, such as `E0211`: `ptc explain E0211` tells more.
     #[pyo3(get)]
     code: String,
@@ -56,6 +56,20 @@ pub struct PyFrame {
 
 #[pymethods]
 impl PyFrame {
+    #[new]
+    fn new(function: Option<String>, by: Option<String>, index: Option<u64>, line: Option<u32>) -> PyFrame {
+        PyFrame { function, by, index, line }
+    }
+
+    /// For `pickle`: errors go from one process to another.
+    #[allow(clippy::type_complexity)]
+    fn __reduce__<'py>(
+        this: &Bound<'py, Self>,
+    ) -> (Bound<'py, PyType>, (Option<String>, Option<String>, Option<u64>, Option<u32>)) {
+        let frame = this.get();
+        (this.get_type(), (frame.function.clone(), frame.by.clone(), frame.index, frame.line))
+    }
+
     fn __repr__(&self) -> String {
         let name = self.function.as_deref().unwrap_or("a function");
         let line = self.line.map(|line| format!(", line {line}")).unwrap_or_default();
@@ -67,6 +81,32 @@ impl PyFrame {
 
 #[pymethods]
 impl PyDiagnostic {
+    #[new]
+    #[allow(clippy::too_many_arguments)] // Called by `pickle` alone.
+    fn py_new(
+        kind: String,
+        code: String,
+        message: String,
+        hint: Option<String>,
+        line: Option<u32>,
+        column: Option<u32>,
+        frames: Vec<Py<PyFrame>>,
+        is_warning: bool,
+        text: String,
+    ) -> PyDiagnostic {
+        PyDiagnostic { kind, code, message, hint, line, column, frames, is_warning, text }
+    }
+
+    /// For `pickle`: errors go from one process to another.
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        let (py, told) = (this.py(), this.get());
+        let frames = PyList::new(py, told.frames.iter().map(|frame| frame.clone_ref(py)))?;
+        let PyDiagnostic { kind, code, message, hint, line, column, is_warning, text, .. } = told;
+        let args =
+            (kind, code, message, hint.as_deref(), *line, *column, frames, *is_warning, text);
+        Ok((this.get_type(), args.into_pyobject(py)?))
+    }
+
     fn __str__(&self) -> &str {
         &self.text
     }
@@ -95,7 +135,7 @@ impl PyDiagnostic {
             )
         };
         Ok(PyDiagnostic {
-            kind: diagnostic.code.reason(),
+            kind: diagnostic.code.reason().to_string(),
             code: diagnostic.code.label(),
             message: diagnostic.message.clone(),
             hint: diagnostic.hint.clone(),

@@ -108,6 +108,11 @@ impl PyEngine {
         PySession::new(self.runtime.session().with_grants(grants.grants.clone()), grants.grants.clone())
     }
 
+    /// Starts a session with the definitions of another one.
+    fn session_of(&self, py: Python<'_>, other: &PySession) -> PyResult<PySession> {
+        other.with_runtime(py, self.runtime.clone())
+    }
+
     /// Makes a run of a session's program.
     fn start_in(&self, py: Python<'_>, session: &PySession, source: &str, cancel: Option<&PyCancel>) -> PyResult<PyRun> {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();

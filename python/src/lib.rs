@@ -3,6 +3,7 @@
 //! What Python does better is in Python, in `lib/ptc`: event loops, signatures of functions, adapters.
 #![deny(unsafe_code)]
 
+mod agent;
 mod batch;
 mod cancel;
 mod command;
@@ -26,6 +27,8 @@ use pyo3::prelude::*;
 /// The native half of the package `ptc`.
 #[pymodule]
 mod _ptc {
+    #[pymodule_export]
+    use crate::agent::{PyAgent, PyMission, PyStep};
     #[pymodule_export]
     use crate::batch::{PyBatchResult, PyRows, run_batch};
     #[pymodule_export]

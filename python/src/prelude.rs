@@ -9,6 +9,7 @@ use ptc::runtime::{
 use ptc::Engine;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::path::PathBuf;
 
 /// A library that programs call like builtins: compiled from source, or loaded from a `.ptcp` file.
 #[pyclass(frozen, module = "ptc", name = "Prelude")]
@@ -59,6 +60,28 @@ impl PyPrelude {
         let runtime = runtime(py)?;
         let prelude = compute::detached(py, || Prelude::load(&runtime, data, &options))?.map_err(fail)?;
         Ok(PyPrelude { prelude })
+    }
+
+    /// Loads a prelude from a `.ptcp` file as `from_bytes` does. With `trusted` and no `signature`, the signature is the
+    /// file beside it with `.sig` added to its name.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, signature=None, trusted=None, pin=None, recompile=true))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        signature: Option<String>,
+        trusted: Option<&str>,
+        pin: Option<&str>,
+        recompile: bool,
+    ) -> PyResult<PyPrelude> {
+        let data = std::fs::read(&path)?;
+        let beside = || {
+            let mut name = path.clone().into_os_string();
+            name.push(".sig");
+            std::fs::read_to_string(name).ok()
+        };
+        let signature = signature.or_else(|| trusted.and_then(|_| beside()));
+        PyPrelude::from_bytes(py, &data, signature.as_deref(), trusted, pin, recompile)
     }
 
     /// Returns the bytes of a `.ptcp` file.

@@ -9,7 +9,7 @@ use ptc::runtime::{CallId, PendingCall, Refusal, Run, Step, ToolAnswer};
 use ptc::{Cancel, Outcome, Tools};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -249,6 +249,19 @@ fn dispatched(answer: Result<ToolAnswer, Refusal>) -> Answered {
 
 #[pymethods]
 impl PyRun {
+    /// Loads a run that `to_bytes` wrote, perhaps in another process. `grants` is the data that the run was started
+    /// with, and `preludes` are its preludes. Damaged or forged bytes are refused.
+    #[staticmethod]
+    #[pyo3(signature = (data, **options))]
+    fn from_bytes<'py>(
+        py: Python<'py>,
+        data: &Bound<'py, PyBytes>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Tools and data are read in Python.
+        py.import("ptc._run")?.getattr("load_run")?.call((data,), options)
+    }
+
     /// Runs until the program ends or everything in it waits for tools, and returns the calls that wait. An empty
     /// list means that the run has ended: `outcome` is its result.
     fn step(&self, py: Python<'_>) -> PyResult<Vec<PyCall>> {

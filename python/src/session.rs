@@ -5,7 +5,7 @@ use crate::diagnostic::{self, When};
 use crate::frozen::PyGrants;
 use crate::outcome::PyOutcome;
 use crate::value;
-use ptc::runtime::{Code, Diagnostic, Run};
+use ptc::runtime::{Code, Diagnostic, Run, Runtime};
 use ptc::{Cancel, Failure, Grants, Session};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,6 +24,13 @@ impl PySession {
     /// Locks the session. Nothing that waits, and no Python code, is done under the lock.
     fn state(&self) -> MutexGuard<'_, (Session, Grants)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a copy whose programs run in another runtime.
+    pub fn with_runtime(&self, py: Python<'_>, runtime: Runtime) -> PyResult<PySession> {
+        let (mut session, grants) = self.state().clone();
+        session.set_runtime(runtime).map_err(|failure| diagnostic::error(py, &failure, When::Before))?;
+        Ok(PySession::new(session, grants))
     }
 
     /// Makes a run of a program, or of a call of a function with these arguments as `data/arguments`.

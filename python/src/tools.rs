@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// One tool, as the Python half describes it.
 #[derive(FromPyObject)]
 pub struct ToolSpec {
-    name: String,
-    call: Py<PyAny>,
-    is_async: bool,
+    pub name: String,
+    pub call: Py<PyAny>,
+    pub is_async: bool,
     /// JSON Schema of the arguments, as text.
-    takes: Option<String>,
+    pub takes: Option<String>,
     /// JSON Schema of the result, as text.
-    answers: Option<String>,
-    effect: Option<String>,
+    pub answers: Option<String>,
+    pub effect: Option<String>,
     /// Description for models.
     pub description: Option<String>,
     /// True if only preludes may call it.
@@ -107,7 +107,7 @@ pub fn answer(py: Python<'_>, tools: &Tools, tool: &PyTool, call: &PendingCall) 
 }
 
 /// Calls a Python callable with the arguments of a tool; a coroutine is run to its end.
-fn invoke(py: Python<'_>, callable: &Py<PyAny>, is_async: bool, args: &Datum) -> Answered {
+pub fn invoke(py: Python<'_>, callable: &Py<PyAny>, is_async: bool, args: &Datum) -> Answered {
     let result = arguments(py, args).and_then(|args| {
         if !is_async {
             return callable.bind(py).call((), Some(&args));

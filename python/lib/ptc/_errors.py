@@ -8,6 +8,14 @@ if TYPE_CHECKING:
     from ._ptc import Diagnostic, Frame
 
 
+#: Facts of a failure, besides its text.
+_FIELDS = ("diagnostics", "warnings", "prints", "fuel", "compile_fuel", "value", "source")
+
+
+def _remade(kind: type[PtcError], text: str, fields: dict[str, Any]) -> PtcError:
+    return kind(text, **fields)
+
+
 class PtcError(Exception):
     """A program that failed. Its text is written for the model that wrote the program."""
 
@@ -46,6 +54,10 @@ class PtcError(Exception):
         self.compile_fuel = compile_fuel
         self.value = value
         self.source = source
+
+    def __reduce__(self) -> Any:
+        fields = {name: getattr(self, name) for name in _FIELDS}
+        return _remade, (type(self), str(self), fields)
 
     @property
     def kind(self) -> str:

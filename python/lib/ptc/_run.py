@@ -262,6 +262,13 @@ class Session:
         made._core = self._core.copy()
         return made
 
+    def with_tools(self, tools: Tools, *, limits: Mapping[str, int] | None = None) -> Session:
+        """Returns a session with the same definitions and data, and other tools and limits."""
+        made = specs(tools)
+        other = Session._of(Engine(made, _limits(limits)), self._data, _has_async(made))
+        other._core = other._engine.session_of(self._core)
+        return other
+
     @property
     def names(self) -> list[str]:
         """Names defined so far, sorted."""
