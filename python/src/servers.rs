@@ -38,7 +38,8 @@ impl PyServers {
     #[pyo3(signature = (*, path=None, text=None, freeze=false))]
     fn start(py: Python<'_>, path: Option<PathBuf>, text: Option<String>, freeze: bool) -> PyResult<PyServers> {
         let start = || -> Result<Upstream, String> {
-            let around = Surroundings::current();
+            // This process is a Python interpreter, and a server in Python is not ourselves.
+            let around = Surroundings { executable: None, ..Surroundings::current() };
             let config = match (&path, &text) {
                 (Some(path), _) => Config::load(path, &around),
                 (None, text) => {

@@ -4,9 +4,8 @@ import asyncio
 import contextvars
 import time
 
-import pytest
-
 import ptc
+import pytest
 
 
 def test_async_tools_run_concurrently():

@@ -1,8 +1,7 @@
 """Batches over tables of every library that has Arrow."""
 
-import pytest
-
 import ptc
+import pytest
 
 PROGRAM = "{:id data/id :total (* data/price data/amount)}"
 ROWS = [{"id": n, "price": n % 7, "amount": 2} for n in range(5000)]

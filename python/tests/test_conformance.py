@@ -10,11 +10,10 @@ import os
 import subprocess
 import sys
 
+import ptc
 import pytest
 from conftest import cases
 from printed import read, same
-
-import ptc
 
 LIMITS = {"fuel": 100_000_000, "timeout_ms": 20_000}
 CASES = cases()

@@ -9,9 +9,8 @@ import types
 import uuid
 from collections import OrderedDict, deque, namedtuple
 
-import pytest
-
 import ptc
+import pytest
 
 UTC = dt.timezone.utc
 

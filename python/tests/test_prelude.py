@@ -1,8 +1,7 @@
 """Preludes: compiled, loaded, verified and attached."""
 
-import pytest
-
 import ptc
+import pytest
 
 KEY = "07" * 32
 SOURCE = '(ns shop "The shop.") (defn price "Price of an item." [item] (tool/price {:of item}))'

@@ -11,9 +11,8 @@ import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 import ptc
+import pytest
 
 
 def python(code, **options):

@@ -2,9 +2,8 @@
 
 import json
 
-import pytest
-
 import ptc
+import pytest
 
 
 def test_a_value_is_plain_python():

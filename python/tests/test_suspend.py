@@ -4,9 +4,8 @@ import pickle
 import subprocess
 import sys
 
-import pytest
-
 import ptc
+import pytest
 
 
 def started():

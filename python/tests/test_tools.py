@@ -6,9 +6,8 @@ import functools
 import threading
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-import pytest
-
 import ptc
+import pytest
 
 
 def test_a_tool_is_called_with_keywords():

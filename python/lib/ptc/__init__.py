@@ -26,6 +26,7 @@ from ._errors import (
     ToolFailed,
 )
 from ._ptc import (
+    BatchResult,
     Call,
     Cancel,
     Diagnostic,
@@ -46,7 +47,7 @@ from ._tools import Tool, tool
 
 if TYPE_CHECKING:
     from ._agent import Agent, AgentError, Event, Step, Usage
-    from ._batch import Batch, BatchResult, batch
+    from ._batch import Batch, batch
 
 # Threads stay behind when a process is forked, so the child must use others.
 if hasattr(_os, "register_at_fork"):
@@ -60,7 +61,6 @@ _LATER = {
     "Step": "_agent",
     "Usage": "_agent",
     "Batch": "_batch",
-    "BatchResult": "_batch",
     "batch": "_batch",
 }
 

@@ -136,9 +136,7 @@ class Event:
 class Agent:
     """An agent: a mission in words, a signature that gives its result a type, and tools."""
 
-    def __init__(
-        self, prompt: str | None = None, *, tools: Tools | None = None, **options: Any
-    ) -> None:
+    def __init__(self, prompt: str | None = None, *, tools: Tools | None = None, **options: Any) -> None:
         """Makes an agent from options with the names that agent files use, such as ``signature`` and ``max_turns``."""
         table = {**options, **({} if prompt is None else {"prompt": prompt})}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -255,9 +253,7 @@ class Agent:
         finally:
             mission.cancel()
 
-    def _start(
-        self, data: Any, model: Model | str | None, servers: Servers | None, cancel: Cancel | None
-    ) -> Mission:
+    def _start(self, data: Any, model: Model | str | None, servers: Servers | None, cancel: Cancel | None) -> Mission:
         named = model if isinstance(model, str) else None
         ask = None if model is None or named else self._ask(model)  # type: ignore[arg-type]
         # What ends this mission must not end others that were given the same handle.

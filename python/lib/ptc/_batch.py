@@ -27,10 +27,10 @@ def batch(
     """Runs a program over every row of a table, on all cores and without holding the interpreter.
 
     ``table`` is anything with the Arrow PyCapsule interface (PyArrow, Polars, pandas, DuckDB), or an iterable of dicts.
-    The program reads a row as ``data/row`` and its columns as ``data/<column>``; rows arrive as JSON, so dates are text.
+    The program reads a row as ``data/row`` and its columns as ``data/<column>``. Rows arrive as JSON: dates are text.
 
-    The result is an Arrow stream itself: ``pyarrow.table(result)`` or ``polars.DataFrame(result)``. The members of maps
-    become columns, other values the column ``value``. ``schema`` sets their types, which otherwise come from the values.
+    The result is an Arrow stream itself: ``pyarrow.table(result)`` or ``polars.DataFrame(result)``. The members of
+    maps become columns, other values the column ``value``. ``schema`` sets their types; otherwise values decide.
     With ``on_error="null"``, a row that fails has no value, and ``result.failures`` its error.
     """
     if isinstance(program, str):

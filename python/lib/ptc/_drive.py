@@ -65,7 +65,7 @@ class _Driver:
         task.add_done_callback(lambda done: self.done(call, done, tool is None))
 
     def done(self, call: Call, task: asyncio.Future[Any], is_dispatched: bool) -> None:
-        self.tasks.discard(task)  # type: ignore[arg-type]
+        self.tasks.discard(task)
         self.ready.append((call, task, is_dispatched))  # type: ignore[arg-type]
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)

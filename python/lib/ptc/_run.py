@@ -288,9 +288,7 @@ class Session:
 class Function:
     """A function that a program defines. Each call is a run of its own, with a full budget."""
 
-    def __init__(
-        self, engine: Engine, core: SessionCore, name: str, data: dict[str, Frozen], has_async: bool
-    ) -> None:
+    def __init__(self, engine: Engine, core: SessionCore, name: str, data: dict[str, Frozen], has_async: bool) -> None:
         self._engine, self._core, self._data, self._has_async = engine, core, data, has_async
         self.__name__ = name
         # An unknown name should fail here, not at the first call.

@@ -267,7 +267,7 @@ def _union_converter(args: tuple[Any, ...]) -> Callable[[Any], Any] | None:
 def _collection_converter(kind: Any, inner: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
     if inner is not None:
         return lambda value: kind(inner(item) for item in value)
-    return None if kind is list else kind  # type: ignore[no-any-return]
+    return None if kind is list else kind
 
 
 def _dataclass_converter(kind: Any) -> Callable[[Any], Any]:
@@ -291,7 +291,7 @@ _ARG = re.compile(r"\s+\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.+)")
 
 
 def docstring(text: str | None) -> tuple[str | None, dict[str, str]]:
-    """Returns the first paragraph of a docstring, and what it says about parameters in the style of Google or Sphinx."""
+    """Returns the first paragraph of a docstring, and its notes on parameters in the style of Google or Sphinx."""
     if not text:
         return None, {}
     summary = " ".join(text.split("\n\n")[0].split())

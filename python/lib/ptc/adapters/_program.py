@@ -14,8 +14,9 @@ from .._tools import Tool
 NAME = "run_program"
 
 _HEAD = (
-    "Runs a PTC-Lisp program in a sandbox and returns its value. Write one program that calls several tools, and filters,"
-    " joins and counts what they return, instead of calling them one by one: only the value of the program comes back."
+    "Runs a PTC-Lisp program in a sandbox and returns its value. Write one program that calls several tools, and "
+    "filters, joins and counts what they return, instead of calling them one by one: only the value of the program "
+    "comes back."
 )
 
 
@@ -43,9 +44,7 @@ class ProgramTool:
     async def run(self, program: str, data: Mapping[str, Any] | None = None) -> str:
         """Runs a program, and returns its value, or an error that says how to fix it."""
         try:
-            outcome = await execute_async(
-                program, data, tools=self.tools, limits=self.limits, preludes=self.preludes
-            )
+            outcome = await execute_async(program, data, tools=self.tools, limits=self.limits, preludes=self.preludes)
         except PtcError as error:
             return self._cut(_with_prints(str(error), error.prints))
         return self._cut(_with_prints(_text(outcome), outcome.prints))

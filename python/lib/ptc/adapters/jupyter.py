@@ -1,7 +1,7 @@
 """Magics for Jupyter and IPython: ``%load_ext ptc.adapters.jupyter``, then ``%%ptc`` before a program.
 
-The variables of the notebook are ``data/<name>``, its functions ``tool/<name>``. Programs of a notebook see each other's
-definitions. ``%%ptc total`` puts the value into the variable ``total``.
+The variables of the notebook are ``data/<name>``, its functions ``tool/<name>``. Programs of a notebook see each
+other's definitions. ``%%ptc total`` puts the value into the variable ``total``.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return None
 
 
-class PreludeTestFailed(Exception):
+class PreludeTestError(Exception):
     """A test of a prelude that failed, with the text of its report."""
 
 
@@ -63,11 +63,11 @@ class PreludeTest(pytest.Item):
         for text in self.report["prints"]:
             self.add_report_section("call", "stdout", f"{text}\n")
         if not self.report["ok"]:
-            raise PreludeTestFailed(_told(self.report))
+            raise PreludeTestError(_told(self.report))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Shows the report of the test, without a traceback of Python."""
-        if isinstance(excinfo.value, PreludeTestFailed):
+        if isinstance(excinfo.value, PreludeTestError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
