@@ -4,8 +4,9 @@ import asyncio
 import contextvars
 import time
 
-import ptc
 import pytest
+
+import ptc
 
 
 def test_async_tools_run_concurrently():

@@ -1,7 +1,8 @@
 """Batches over tables of every library that has Arrow."""
 
-import ptc
 import pytest
+
+import ptc
 
 PROGRAM = "{:id data/id :total (* data/price data/amount)}"
 ROWS = [{"id": n, "price": n % 7, "amount": 2} for n in range(5000)]

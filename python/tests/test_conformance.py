@@ -10,8 +10,9 @@ import os
 import subprocess
 import sys
 
-import ptc
 import pytest
+
+import ptc
 from conftest import cases
 from printed import read, same
 

@@ -9,8 +9,9 @@ import types
 import uuid
 from collections import OrderedDict, deque, namedtuple
 
-import ptc
 import pytest
+
+import ptc
 
 UTC = dt.timezone.utc
 

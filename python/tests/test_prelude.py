@@ -1,7 +1,8 @@
 """Preludes: compiled, loaded, verified and attached."""
 
-import ptc
 import pytest
+
+import ptc
 
 KEY = "07" * 32
 SOURCE = '(ns shop "The shop.") (defn price "Price of an item." [item] (tool/price {:of item}))'

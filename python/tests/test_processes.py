@@ -11,8 +11,9 @@ import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
-import ptc
 import pytest
+
+import ptc
 
 
 def python(code, **options):

@@ -2,8 +2,9 @@
 
 import json
 
-import ptc
 import pytest
+
+import ptc
 
 
 def test_a_value_is_plain_python():

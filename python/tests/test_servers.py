@@ -7,7 +7,7 @@ import pytest
 
 import ptc
 
-SERVER = '''
+SERVER = """
 import json, sys
 TOOL = {"name": "price", "description": "Price of an item.", "inputSchema": {
     "type": "object", "properties": {"of": {"type": "string"}}, "required": ["of"]}}
@@ -27,7 +27,7 @@ for line in sys.stdin:
     else:
         result = {}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
-'''
+"""
 
 
 @pytest.fixture

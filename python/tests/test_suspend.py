@@ -4,8 +4,9 @@ import pickle
 import subprocess
 import sys
 
-import ptc
 import pytest
+
+import ptc
 
 
 def started():

@@ -6,8 +6,9 @@ import functools
 import threading
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-import ptc
 import pytest
+
+import ptc
 
 
 def test_a_tool_is_called_with_keywords():
