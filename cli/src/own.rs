@@ -24,9 +24,9 @@ pub fn path() -> PathBuf {
 
 /// Returns the facts of the process that a configuration of servers depends on.
 pub fn surroundings() -> Surroundings {
-    let around = Surroundings::current();
-    match CARRIED.get() {
-        Some(path) => Surroundings { executable: Some(path.clone()), ..around },
-        None => around,
+    let mut around = Surroundings::current();
+    if let Some(path) = CARRIED.get() {
+        around.executable = Some(path.clone());
     }
+    around
 }

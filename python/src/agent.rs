@@ -37,7 +37,8 @@ impl PyAgent {
                 AgentBuilder::from_json(&table)
             }
         };
-        let builder = tools.into_iter().try_fold(builder, |builder, spec| PyResult::Ok(builder.tool(tool(spec)?)))?;
+        let builder =
+            tools.into_iter().try_fold(builder, |builder, spec| PyResult::Ok(builder.tool(tool(spec)?)))?;
         Ok(PyAgent { agent: builder.build().map_err(|error| wrong(&error))? })
     }
 

@@ -14,9 +14,9 @@ use ptc::{Batch, Cancel, Ending, Failure};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
+use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use pyo3_arrow::input::AnyRecordBatch;
-use pyo3_arrow::PySchema;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ const ROWS_AT_ONCE: usize = 1024;
 
 impl Rows {
     fn fill(&mut self) -> Result<bool, ArrowError> {
-        let Some((batch, from)) = self.current.take().or_else(|| self.batches.next().map(|batch| (batch, 0))) else {
+        let Some((batch, from)) = self.current.take().or_else(|| self.batches.next().map(|batch| (batch, 0)))
+        else {
             return Ok(false);
         };
         let count = ROWS_AT_ONCE.min(batch.num_rows() - from);
@@ -156,7 +157,8 @@ impl PyBatchResult {
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let read = |line: &[u8]| {
-            let frozen = freeze_json(line, u64::MAX).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let frozen =
+                freeze_json(line, u64::MAX).map_err(|error| PyValueError::new_err(error.to_string()))?;
             let datum = frozen
                 .to_datum(usize::MAX)
                 .map_err(|fault| diagnostic::problem(py, fault.to_diagnostic()))?;
@@ -180,8 +182,8 @@ impl PyBatchResult {
         let lines = self.lines.clone();
         let schema = self.schema.clone();
         let made = py.detach(|| columns(&lines, schema));
-        let (schema, batches) =
-            made.map_err(|error| PyValueError::new_err(format!("the values have no common schema: {error}")))?;
+        let (schema, batches) = made
+            .map_err(|error| PyValueError::new_err(format!("the values have no common schema: {error}")))?;
         let field = Field::new_struct("", schema.fields().clone(), false);
         let arrays = batches.into_iter().map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef));
         let reader = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
@@ -266,12 +268,9 @@ pub fn run_batch(
         batch = batch.threads(threads);
     }
     let input: Box<dyn Read + Send + '_> = match &rows.source {
-        Source::Table(batches) => Box::new(Rows {
-            batches: batches.clone().into_iter(),
-            current: None,
-            text: Vec::new(),
-            at: 0,
-        }),
+        Source::Table(batches) => {
+            Box::new(Rows { batches: batches.clone().into_iter(), current: None, text: Vec::new(), at: 0 })
+        }
         Source::Lines(lines) => Box::new(&**lines),
     };
     let mut results = Results { text: Vec::new(), interrupt: None };

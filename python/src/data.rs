@@ -22,11 +22,6 @@ pub fn datum(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Datum> {
     Datum::new(reader.nodes).ok_or_else(|| PyValueError::new_err("the data is larger than 2³² items"))
 }
 
-/// Reads the items of a tuple of arguments as one vector.
-pub fn arguments(values: &Bound<'_, PyTuple>) -> PyResult<Datum> {
-    datum(values.as_any(), "arguments")
-}
-
 /// A value that is no data, and its place from the inside out.
 struct Refusal {
     error: PyErr,
@@ -235,8 +230,10 @@ impl Reader<'_> {
             return Ok(());
         }
         if kind.hasattr(python!(py, "__dataclass_fields__"))? {
-            let names = value.getattr(python!(py, "__dataclass_fields__"))?;
-            return self.fields(value, names.try_iter()?, depth);
+            // Only `fields` knows which of them are variables of the class. Whoever has a dataclass has imported it.
+            let fields = py.import("dataclasses")?.call_method1(python!(py, "fields"), (&kind,))?;
+            let names = fields.try_iter()?.map(|field| field?.getattr(python!(py, "name")));
+            return self.fields(value, names, depth);
         }
         // A model of pydantic.
         if kind.hasattr(python!(py, "model_dump"))? {

@@ -102,8 +102,7 @@ impl PyDiagnostic {
         let (py, told) = (this.py(), this.get());
         let frames = PyList::new(py, told.frames.iter().map(|frame| frame.clone_ref(py)))?;
         let PyDiagnostic { kind, code, message, hint, line, column, is_warning, text, .. } = told;
-        let args =
-            (kind, code, message, hint.as_deref(), *line, *column, frames, *is_warning, text);
+        let args = (kind, code, message, hint.as_deref(), *line, *column, frames, *is_warning, text);
         Ok((this.get_type(), args.into_pyobject(py)?))
     }
 

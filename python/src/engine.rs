@@ -12,7 +12,7 @@ use crate::session::PySession;
 use crate::tools::{self, Table, ToolSpec};
 use ptc::runtime::{Attach, Inventory, Program, Run, Runtime, TrustedKeys};
 use ptc::upstream::ProgramHost;
-use ptc::{Cancel, Engine, Failure, Grants};
+use ptc::{Cancel, Engine, Failure};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
@@ -69,7 +69,13 @@ impl PyEngine {
     }
 
     /// Makes a run of a program before its first step.
-    fn start(&self, py: Python<'_>, code: &PyCode, grants: &PyGrants, cancel: Option<&PyCancel>) -> PyResult<PyRun> {
+    fn start(
+        &self,
+        py: Python<'_>,
+        code: &PyCode,
+        grants: &PyGrants,
+        cancel: Option<&PyCancel>,
+    ) -> PyResult<PyRun> {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();
         let grants = grants.grants.clone().cancel(&cancel);
         let run = py.detach(|| self.runtime.start_with(&code.program, &grants));
@@ -78,7 +84,13 @@ impl PyEngine {
     }
 
     /// Loads a run from bytes.
-    fn load(&self, py: Python<'_>, bytes: &[u8], grants: &PyGrants, cancel: Option<&PyCancel>) -> PyResult<PyRun> {
+    fn load(
+        &self,
+        py: Python<'_>,
+        bytes: &[u8],
+        grants: &PyGrants,
+        cancel: Option<&PyCancel>,
+    ) -> PyResult<PyRun> {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();
         let grants = grants.grants.clone().cancel(&cancel);
         let run = py.detach(|| self.runtime.load(bytes, &grants));
@@ -114,7 +126,13 @@ impl PyEngine {
     }
 
     /// Makes a run of a session's program.
-    fn start_in(&self, py: Python<'_>, session: &PySession, source: &str, cancel: Option<&PyCancel>) -> PyResult<PyRun> {
+    fn start_in(
+        &self,
+        py: Python<'_>,
+        session: &PySession,
+        source: &str,
+        cancel: Option<&PyCancel>,
+    ) -> PyResult<PyRun> {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();
         let run = session.start(py, source, &cancel, None)?;
         Ok(self.run(run, cancel))
@@ -160,7 +178,6 @@ impl PyEngine {
         let keep = self.host.clone().map(|host| host as Arc<dyn std::any::Any + Send + Sync>);
         PyRun::new(run, self.runtime.tools(), &self.table, cancel, keep)
     }
-
 }
 
 /// A compiled program.

@@ -23,7 +23,10 @@ impl PyFrozen {
 
     /// Returns the data as plain Python.
     fn thaw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let datum = self.frozen.to_datum(usize::MAX).map_err(|fault| crate::diagnostic::problem(py, fault.to_diagnostic()))?;
+        let datum = self
+            .frozen
+            .to_datum(usize::MAX)
+            .map_err(|fault| crate::diagnostic::problem(py, fault.to_diagnostic()))?;
         value::python(py, &datum)
     }
 
@@ -61,7 +64,10 @@ impl PyGrants {
         let mut grants = Grants::new();
         for (name, value) in data.into_iter().flat_map(|data| data.iter()) {
             let Ok(text) = name.cast::<PyString>() else {
-                return Err(PyTypeError::new_err(format!("the names of data are strings, not {}", name.repr()?)));
+                return Err(PyTypeError::new_err(format!(
+                    "the names of data are strings, not {}",
+                    name.repr()?
+                )));
             };
             let text = text.to_str()?;
             grants = grants.frozen(text, frozen(&value, &format!("data[{text:?}]"))?);

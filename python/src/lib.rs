@@ -28,6 +28,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _ptc {
     #[pymodule_export]
+    use super::card;
+    #[pymodule_export]
     use crate::agent::{PyAgent, PyMission, PyStep};
     #[pymodule_export]
     use crate::batch::{PyBatchResult, PyRows, run_batch};
@@ -55,11 +57,10 @@ mod _ptc {
     use crate::servers::PyServers;
     #[pymodule_export]
     use crate::session::PySession;
-    #[pymodule_export]
-    use super::card;
 
     /// Version of the package.
     #[pymodule_export]
+    #[allow(non_upper_case_globals)] // Python's name for it.
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 

@@ -14,7 +14,6 @@ pub(crate) use python;
 
 /// Types of the standard library. Each is imported when the first object appears that could be of it, since
 /// importing this package should cost next to nothing.
-#[derive(Default)]
 pub struct PyNames {
     datetime: PyOnceLock<Py<PyType>>,
     date: PyOnceLock<Py<PyType>>,

@@ -2,11 +2,11 @@
 
 use crate::compute;
 use crate::diagnostic::{self, When};
-use ptc::runtime::{
-    ArtifactHash, CompileOptions, Diagnostic, Inventory, LoadOptions, Prelude, Runtime, Signing,
-    Stale, TrustedKeys,
-};
 use ptc::Engine;
+use ptc::runtime::{
+    ArtifactHash, CompileOptions, Diagnostic, Inventory, LoadOptions, Prelude, Runtime, Signing, Stale,
+    TrustedKeys,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;

@@ -89,7 +89,14 @@ impl PyRun {
             raised: Vec::new(),
             ended: None,
         };
-        PyRun { state: Mutex::new(state), tools: tools.clone(), table: table.clone(), cancel, slices, _keep: keep }
+        PyRun {
+            state: Mutex::new(state),
+            tools: tools.clone(),
+            table: table.clone(),
+            cancel,
+            slices,
+            _keep: keep,
+        }
     }
 
     /// Locks the state. Nothing that waits, and no Python code, is done under the lock.
@@ -113,7 +120,7 @@ impl PyRun {
 
     /// Does something with the run while it waits.
     fn with<T>(&self, work: impl FnOnce(&mut Run) -> T) -> PyResult<T> {
-        let mut state = self.state();
+        let state = &mut *self.state();
         match &mut state.run {
             Some(run) => Ok(work(run)),
             None if state.ended.is_some() => Err(PyRuntimeError::new_err("the run has ended")),
@@ -157,9 +164,9 @@ impl PyRun {
     /// Gives a call its answer. An exception that is no error of a tool ends the run.
     fn settle(&self, py: Python<'_>, run: &mut Run, call: &PendingCall, answered: Answered) -> PyResult<()> {
         match answered {
-            Answered::Value(answer) => {
-                run.answer(&call.id, Ok(answer)).map_err(|failure| diagnostic::error(py, &failure, When::Running))
-            }
+            Answered::Value(answer) => run
+                .answer(&call.id, Ok(answer))
+                .map_err(|failure| diagnostic::error(py, &failure, When::Running)),
             Answered::Failed(error, raised) => {
                 let fault = error.to_fault(&call.name);
                 self.state().raised.push((fault.parts().message.clone(), raised));
@@ -183,7 +190,13 @@ impl PyRun {
     }
 
     /// Calls the tools of these calls, on this thread or on several.
-    fn invoke_all(&self, py: Python<'_>, run: &mut Run, calls: &[PendingCall], threads: usize) -> PyResult<()> {
+    fn invoke_all(
+        &self,
+        py: Python<'_>,
+        run: &mut Run,
+        calls: &[PendingCall],
+        threads: usize,
+    ) -> PyResult<()> {
         if threads <= 1 || calls.len() == 1 {
             for call in calls {
                 let answered = self.invoke(py, call);
@@ -213,7 +226,12 @@ impl PyRun {
         Ok(())
     }
 
-    fn drive(&self, py: Python<'_>, run: &mut Run, threads: usize) -> PyResult<Result<Outcome, ptc::Failure>> {
+    fn drive(
+        &self,
+        py: Python<'_>,
+        run: &mut Run,
+        threads: usize,
+    ) -> PyResult<Result<Outcome, ptc::Failure>> {
         loop {
             match self.compute(py, run)? {
                 Step::Done(outcome) => return Ok(outcome),
@@ -387,11 +405,9 @@ impl PyRun {
         };
         format!("<Run {what}>")
     }
-}
 
-/// For the driver of async runs, which is in Python: it knows event loops best.
-#[pymethods]
-impl PyRun {
+    // For the driver of async runs, which is in Python: it knows event loops best.
+
     /// Computes for one slice: a short one on the thread of an event loop, or a long one elsewhere. Returns whether the
     /// run has ended (0), waits for calls (1) or could continue (2).
     fn _advance(&self, py: Python<'_>, is_short: bool) -> PyResult<u8> {

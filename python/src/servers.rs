@@ -25,7 +25,8 @@ impl PyServers {
         if self.process == std::process::id() {
             return Ok(&self.upstream);
         }
-        let message = "these servers were started before the process was forked; start others in this process";
+        let message =
+            "these servers were started before the process was forked; start others in this process";
         Err(PyRuntimeError::new_err(message))
     }
 }
@@ -36,10 +37,16 @@ impl PyServers {
     /// keeps prompts the same; otherwise when they are first needed.
     #[staticmethod]
     #[pyo3(signature = (*, path=None, text=None, freeze=false))]
-    fn start(py: Python<'_>, path: Option<PathBuf>, text: Option<String>, freeze: bool) -> PyResult<PyServers> {
+    fn start(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        text: Option<String>,
+        freeze: bool,
+    ) -> PyResult<PyServers> {
         let start = || -> Result<Upstream, String> {
             // This process is a Python interpreter, and a server in Python is not ourselves.
-            let around = Surroundings { executable: None, ..Surroundings::current() };
+            let mut around = Surroundings::current();
+            around.executable = None;
             let config = match (&path, &text) {
                 (Some(path), _) => Config::load(path, &around),
                 (None, text) => {

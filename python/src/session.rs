@@ -34,11 +34,19 @@ impl PySession {
     }
 
     /// Makes a run of a program, or of a call of a function with these arguments as `data/arguments`.
-    pub fn start(&self, py: Python<'_>, source: &str, cancel: &Cancel, call: Option<&Grants>) -> PyResult<Run> {
+    pub fn start(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        cancel: &Cancel,
+        call: Option<&Grants>,
+    ) -> PyResult<Run> {
         let (mut session, grants) = self.state().clone();
         let (source, grants) = match call {
             None => (source.to_string(), grants),
-            Some(arguments) => (call_of(source).map_err(|failure| diagnostic::problem(py, failure))?, arguments.clone()),
+            Some(arguments) => {
+                (call_of(source).map_err(|failure| diagnostic::problem(py, failure))?, arguments.clone())
+            }
         };
         session.set_grants(grants.cancel(cancel));
         let run = compute::detached(py, || session.start(&source))?;

@@ -113,7 +113,7 @@ pub fn invoke(py: Python<'_>, callable: &Py<PyAny>, is_async: bool, args: &Datum
             return callable.bind(py).call((), Some(&args));
         }
         static BLOCKING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let blocking = BLOCKING.import::<PyAny>(py, "ptc._tools", "call_blocking")?;
+        let blocking = BLOCKING.import(py, "ptc._tools", "call_blocking")?;
         blocking.call1((callable.bind(py), args))
     });
     answered(py, result)

@@ -94,13 +94,16 @@ fn scalar<'py>(py: Python<'py>, node: &Node) -> PyResult<Bound<'py, PyAny>> {
         Node::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
         Node::Int(number) => number.into_pyobject(py)?.into_any(),
         Node::Big(digits) => {
-            let number: BigInt = digits.parse().map_err(|_| PyValueError::new_err("a number without digits"))?;
+            let number: BigInt =
+                digits.parse().map_err(|_| PyValueError::new_err("a number without digits"))?;
             number.into_pyobject(py)?.into_any()
         }
         Node::Float(number) => PyFloat::new(py, *number).into_any(),
-        Node::Str(text) | Node::Symbol(text) | Node::Regex(text) | Node::Opaque(text) | Node::Keyword(text) => {
-            PyString::new(py, text).into_any()
-        }
+        Node::Str(text)
+        | Node::Symbol(text)
+        | Node::Regex(text)
+        | Node::Opaque(text)
+        | Node::Keyword(text) => PyString::new(py, text).into_any(),
         Node::Day(day) => {
             let ordinal = i64::from(*day) + ORDINAL_OF_1970;
             let made = PyNames::get(py)?.date(py)?.call_method1(python!(py, "fromordinal"), (ordinal,));
@@ -121,7 +124,8 @@ fn scalar<'py>(py: Python<'py>, node: &Node) -> PyResult<Bound<'py, PyAny>> {
 
 /// Makes the error of a time that Python has no object for.
 fn no_time(py: Python<'_>, cause: PyErr, kind: &str) -> PyErr {
-    let message = format!("the result has a time that is no `{kind}` of Python; return it as text: `(str the-time)`");
+    let message =
+        format!("the result has a time that is no `{kind}` of Python; return it as text: `(str the-time)`");
     let error = PyValueError::new_err(message);
     error.set_cause(py, Some(cause));
     error

@@ -350,7 +350,9 @@ def members(data: Any) -> dict[str, Any]:
         return dict(data)
     kind = type(data)
     if hasattr(kind, "__dataclass_fields__"):
-        return {name: getattr(data, name) for name in kind.__dataclass_fields__}
+        from dataclasses import fields
+
+        return {field.name: getattr(data, field.name) for field in fields(data)}
     if hasattr(kind, "model_dump"):
         dumped: dict[str, Any] = data.model_dump()
         return dumped

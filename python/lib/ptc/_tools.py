@@ -32,7 +32,7 @@ class Tool:
         from ._schema import described
 
         about = described(call)
-        self.name: str = name or getattr(call, "__name__", "")
+        self.name: str = name or getattr(call, "__name__", None) or ""
         if not self.name or self.name == "<lambda>":
             raise ValueError("this function has no name of its own; pass tools as a dict, or give it a `name`")
         self.call = about.call if takes is None else call

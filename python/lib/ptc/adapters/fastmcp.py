@@ -25,7 +25,7 @@ from .._tools import Tool
 from ._program import NAME, ProgramTool, tool_of
 
 
-class CodeMode(CatalogTransform):  # type: ignore[misc]
+class CodeMode(CatalogTransform):
     """Replaces the tools of a server by one that runs programs over them."""
 
     def __init__(

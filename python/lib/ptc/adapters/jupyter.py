@@ -19,7 +19,7 @@ _USED = re.compile(r"\b(data|tool)/([\w-]+)")
 
 
 @magics_class
-class PtcMagics(Magics):  # type: ignore[misc]
+class PtcMagics(Magics):
     """The magic ``%%ptc``."""
 
     def __init__(self, shell: Any) -> None:
@@ -27,10 +27,11 @@ class PtcMagics(Magics):  # type: ignore[misc]
         self.session: Session | None = None
         self.tools: dict[str, Any] = {}
 
-    @line_cell_magic  # type: ignore[untyped-decorator]
+    @line_cell_magic
     def ptc(self, line: str, cell: str | None = None) -> Any:
         """Runs a program: ``%ptc (+ 1 2)`` or a cell that begins with ``%%ptc [variable]``."""
         source, variable = (line, "") if cell is None else (cell, line.strip())
+        assert self.shell is not None
         namespace = self.shell.user_ns
         used = {(kind, name) for kind, name in _USED.findall(source)}
         tools = {name: namespace[_python(name)] for kind, name in used if kind == "tool" and _python(name) in namespace}

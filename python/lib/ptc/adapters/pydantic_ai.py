@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from pydantic import TypeAdapter
 from pydantic_ai import RunContext
@@ -19,6 +19,7 @@ from pydantic_ai.exceptions import ModelRetry
 from pydantic_ai.messages import ToolReturn
 from pydantic_ai.tools import AgentDepsT, ToolDefinition
 from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
+from pydantic_core import SchemaValidator
 
 from .._errors import ToolError
 from .._ptc import Prelude
@@ -55,7 +56,10 @@ class CodeMode(WrapperToolset[AgentDepsT]):
             parameters_json_schema=_ARGUMENTS.json_schema(),
         )
         program: ToolsetTool[AgentDepsT] = ToolsetTool(
-            toolset=self, tool_def=made, max_retries=self.max_retries, args_validator=_ARGUMENTS.validator
+            toolset=self,
+            tool_def=made,
+            max_retries=self.max_retries,
+            args_validator=cast(SchemaValidator, _ARGUMENTS.validator),
         )
         return {NAME: program, **{name: tool for name, tool in inner.items() if name not in given}}
 
