@@ -96,8 +96,8 @@ def test_an_agent_from_a_file(tmp_path):
     made = ptc.Agent.from_file(path, tools=[price])
     assert made.name == "sum" and made.prompt == "Cost of {{items}}?" and made.warnings == []
     assert made.run({"items": ["cake"]}, model=lambda request: TOTAL).value == {"total": 5}
-    path.write_text("promt = 1")
-    with pytest.raises(ValueError, match="did you mean `prompt`"):
+    path.write_text('prompt = "x"\nmax_turn = 1')
+    with pytest.raises(ValueError, match="did you mean `max_turns`"):
         ptc.Agent.from_file(path)
 
 
