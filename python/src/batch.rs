@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, StructArray};
 use arrow_json::reader::{ReaderBuilder, infer_json_schema};
 use arrow_json::writer::{LineDelimited, WriterBuilder};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use ptc::runtime::Node;
 use ptc::runtime::bridge::datum_to_json_text;
 use ptc::runtime::json::freeze_json;
 use ptc::{Batch, Cancel, Ending, Failure};
@@ -97,7 +98,7 @@ pub struct PyRows {
 
 enum Source {
     Table(Vec<RecordBatch>),
-    Lines(Vec<u8>),
+    Lines { text: Vec<u8>, are_records: bool },
 }
 
 #[pymethods]
@@ -113,20 +114,22 @@ impl PyRows {
     #[staticmethod]
     fn of_objects(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PyRows> {
         let mut lines = Vec::new();
+        let mut are_records = true;
         for (index, row) in rows.try_iter()?.enumerate() {
             let row = data::datum(&row?, &format!("row {index}"))?;
             let text = datum_to_json_text(&row, usize::MAX)
                 .map_err(|fault| diagnostic::problem(py, fault.to_diagnostic()))?;
             lines.extend_from_slice(text.as_bytes());
             lines.push(b'\n');
+            are_records &= matches!(row.nodes().last(), Some(Node::Map(_)));
         }
-        Ok(PyRows { source: Source::Lines(lines) })
+        Ok(PyRows { source: Source::Lines { text: lines, are_records } })
     }
 
     fn __len__(&self) -> usize {
         match &self.source {
             Source::Table(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
-            Source::Lines(lines) => lines.iter().filter(|byte| **byte == b'\n').count(),
+            Source::Lines { text, .. } => text.iter().filter(|byte| **byte == b'\n').count(),
         }
     }
 }
@@ -262,7 +265,7 @@ pub fn run_batch(
     let cancel = Cancel::new();
     let mut batch = Batch::new(&engine.runtime, &code.program)
         .grants(grants.grants.clone().cancel(&cancel))
-        .fields(true)
+        .fields(!matches!(rows.source, Source::Lines { are_records: false, .. }))
         .fail_fast(fail_fast);
     if let Some(threads) = threads {
         batch = batch.threads(threads);
@@ -271,7 +274,7 @@ pub fn run_batch(
         Source::Table(batches) => {
             Box::new(Rows { batches: batches.clone().into_iter(), current: None, text: Vec::new(), at: 0 })
         }
-        Source::Lines(lines) => Box::new(&**lines),
+        Source::Lines { text, .. } => Box::new(&**text),
     };
     let mut results = Results { text: Vec::new(), interrupt: None };
     let mut failed: Vec<(u64, Failure)> = Vec::new();

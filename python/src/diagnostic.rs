@@ -165,6 +165,8 @@ pub enum When {
     Before,
     /// While it ran.
     Running,
+    /// In a tool, whose exception is known.
+    InTool,
 }
 
 /// Makes the exception of a failure.
@@ -221,6 +223,7 @@ fn class(py: Python<'_>, code: Code, when: When) -> PyResult<&Bound<'_, PyType>>
     match code {
         Code::Cancelled => class!("Cancelled"),
         Code::ToolError => class!("ToolFailed"),
+        Code::PmapError if when == When::InTool => class!("ToolFailed"),
         Code::Fail => class!("ProgramFailed"),
         Code::SnapshotInvalid => class!("SnapshotError"),
         code if code.is_compile_limit() || code.is_run_limit() => class!("LimitError"),

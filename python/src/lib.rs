@@ -22,11 +22,15 @@ mod session;
 mod tools;
 mod value;
 
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
+use std::sync::OnceLock;
 
 /// The native half of the package `ptc`.
 #[pymodule]
 mod _ptc {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::card;
     #[pymodule_export]
@@ -58,10 +62,26 @@ mod _ptc {
     #[pymodule_export]
     use crate::session::PySession;
 
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::refuse_others(module)
+    }
+
     /// Version of the package.
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's name for it.
     const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Refuses a second interpreter of the process: objects of one must not reach another, and caches of this module would
+/// take them there.
+fn refuse_others(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    static OWNER: OnceLock<usize> = OnceLock::new();
+    let own = module.py().import("builtins")?.as_ptr() as usize;
+    match *OWNER.get_or_init(|| own) == own {
+        true => Ok(()),
+        false => Err(PyImportError::new_err("ptc cannot be used in several interpreters of one process")),
+    }
 }
 
 /// Returns the reference card of the language, for prompts.

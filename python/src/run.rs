@@ -133,16 +133,17 @@ impl PyRun {
         let ended = match outcome {
             Ok(outcome) => Ok(Py::new(py, PyOutcome { outcome: Arc::new(outcome) })?),
             Err(failure) => {
-                let error = diagnostic::error(py, &failure, When::Running);
+                // The fault of a tool is known by its whole text, behind that of the branch it was in. The last of equal
+                // ones counts: the program went on after those before it.
                 let message = &failure.diagnostic().message;
-                // The fault of a tool is told from that of the program by its whole text. The last of equal ones counts:
-                // the program went on after those before it.
                 let mut state = self.state();
-                let raised = state.raised.iter().rposition(|(text, _)| text == message);
-                if let Some(index) = raised {
-                    let (_, cause) = state.raised.swap_remove(index);
-                    drop(state);
-                    error.set_cause(py, Some(cause));
+                let raised = state.raised.iter().rposition(|(text, _)| message.ends_with(text));
+                let cause = raised.map(|index| state.raised.swap_remove(index).1);
+                drop(state);
+                let when = if cause.is_some() { When::InTool } else { When::Running };
+                let error = diagnostic::error(py, &failure, when);
+                if cause.is_some() {
+                    error.set_cause(py, cause);
                 }
                 Err(error)
             }

@@ -204,7 +204,7 @@ def test_pytest_plugin(pytester):
             """
         ),
     )
-    pytester.makeini("[pytest]\nptc_args = -p shop.clj\n")
+    pytester.makeini("[pytest]\nptc_args = --fuel 100000\n")
     done = pytester.runpytest_subprocess("-v")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*shop_test.clj::gives-a-price PASSED*", "*line 3: cake: (= 5 (shop/price*"])

@@ -31,7 +31,7 @@ def test_polars():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(ROWS)
     assert pl.DataFrame(ptc.batch(PROGRAM, frame)).to_dicts() == TOTALS
-    lazy = frame.lazy().map_batches(lambda part: pl.DataFrame(ptc.batch(PROGRAM, part)), streamable=True, schema=None)
+    lazy = frame.lazy().map_batches(lambda part: pl.DataFrame(ptc.batch(PROGRAM, part)), validate_output_schema=False)
     assert lazy.collect().to_dicts() == TOTALS
 
 
@@ -48,7 +48,7 @@ def test_duckdb():
     relation = duckdb.sql("select range as id, range % 7 as price, 2 as amount from range(5000)")
     result = pa.table(ptc.batch(PROGRAM, relation))
     assert result.to_pylist() == TOTALS
-    assert duckdb.sql("select sum(total) from result").fetchone() == (sum(row["total"] for row in TOTALS),)
+    assert duckdb.sql("select sum(total) from result").fetchall() == [(sum(row["total"] for row in TOTALS),)]
 
 
 def test_nulls_and_nested_columns():

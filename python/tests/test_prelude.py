@@ -60,4 +60,4 @@ def test_only_trusted_keys(tmp_path):
 def test_errors_of_a_source_have_places():
     with pytest.raises(ptc.CompileError) as caught:
         ptc.Prelude.compile("(ns shop)\n(defn price [item]\n  (fliter odd? item))")
-    assert (caught.value.kind, caught.value.line) == ("unbound_var", 3)
+    assert caught.value.line == 3 and "fliter" in caught.value.message

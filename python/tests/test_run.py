@@ -70,7 +70,7 @@ def test_a_program_can_fail_with_a_value():
     ("limits", "program", "kind"),
     [
         ({"fuel": 10_000}, "(loop [i 0] (recur (inc i)))", "fuel_exceeded"),
-        ({"memory_bytes": 100_000}, "(vec (range 100000))", "memory_exceeded"),
+        ({"memory_bytes": 100_000}, "(mapv str (range 100000))", "memory_exceeded"),
         ({"timeout_ms": 50}, "(loop [i 0] (recur (inc i)))", "timeout"),
         ({"source_bytes": 5}, "(+ 1 2 3)", "program_too_large"),
     ],
@@ -146,7 +146,7 @@ def test_a_session_that_grows_too_large_is_unchanged():
     session = ptc.Session(limits={"granted_bytes": 10_000})
     session.run("(def a 1)")
     with pytest.raises(ptc.LimitError, match="all definitions"):
-        session.run("(def a (vec (range 5000)))")
+        session.run("(def a (mapv str (range 5000)))")
     assert session["a"] == 1
 
 
