@@ -58,7 +58,7 @@ def _leaf(token):
             return float(token.rstrip("M"))
         except ValueError:
             return ANYTHING
-    return {"nil": None, "true": True, "false": False}.get(token, token.lstrip(":"))
+    return {"nil": None, "true": True, "false": False}.get(token, token.lstrip(":'"))
 
 
 def _unescaped(found):

@@ -66,7 +66,7 @@ def of_command(answer):
     error = answer["error"]
     return {
         "ok": False,
-        "reason": error["reason"],
+        "reason": error["kind"],
         "message": error["message"],
         "line": error.get("line"),
         **{name: answer[name] for name in ("prints", "fuel", "compile_fuel")},

@@ -2,7 +2,7 @@
 
 ::
 
-    agent = create_react_agent(model, tools=[program_tool([find_orders, find_parcel])])
+    agent = create_agent(model, tools=[program_tool([find_orders, find_parcel])])
 """
 
 from __future__ import annotations
