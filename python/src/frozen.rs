@@ -1,6 +1,6 @@
 //! Data that is read once and granted to many programs.
 
-use crate::{data, value};
+use crate::{data, plain, value};
 use ptc::Grants;
 use ptc::runtime::Frozen;
 use pyo3::exceptions::PyTypeError;
@@ -45,6 +45,9 @@ pub fn freeze(value: &Bound<'_, PyAny>) -> PyResult<PyFrozen> {
 pub fn frozen(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Frozen> {
     if let Ok(frozen) = value.cast::<PyFrozen>() {
         return Ok(frozen.get().frozen.clone());
+    }
+    if let Some(plain) = plain::freeze(value) {
+        return Ok(plain);
     }
     let datum = data::datum(value, name)?;
     Frozen::from_datum(&datum).map_err(|fault| crate::diagnostic::problem(value.py(), fault.to_diagnostic()))

@@ -15,6 +15,7 @@ mod frozen;
 mod limits;
 mod names;
 mod outcome;
+mod plain;
 mod prelude;
 mod run;
 mod servers;

@@ -34,8 +34,9 @@ def test_the_command():
     assert wrong.returncode == 2
 
 
-def test_the_first_example_of_the_readme_and_of_the_guide():
-    for page in [ROOT / "python/README.md", ROOT / "docs/guide/python.md"]:
+def test_the_examples_of_the_readme_and_of_the_guides():
+    guide = ROOT / "docs/guide"
+    for page in [ROOT / "python/README.md", guide / "python.md", guide / "python-agents.md"]:
         names = {"__name__": "example"}
         for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.S):
             if "# not run" not in block:
