@@ -171,7 +171,14 @@ impl PyMission {
         Ok(Some((kind, fields, event.depth, event.agent.map(|name| name.to_string()), event.turn)))
     }
 
-    /// Ends the mission.
+    /// Ends a mission whose events nobody reads any more.
+    fn close(&self, py: Python<'_>) {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What it started may call Python code until it has ended.
+        py.detach(|| drop(events));
+    }
+
+    /// Ends the mission while a thread waits for its next event, and what else was given the same handle.
     fn cancel(&self) {
         self.cancel.cancel();
     }

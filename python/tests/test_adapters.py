@@ -42,7 +42,7 @@ def test_pydantic_ai():
 
     def model(messages, info):
         seen.append((messages, info))
-        programs = [PROGRAM, "(tool/refuse {})", "(tool/find_parcel {:order \"x\"})"]
+        programs = [PROGRAM, "(tool/refuse {})", '(tool/find_parcel {:order "x"})']
         if len(seen) <= len(programs):
             return ModelResponse([ToolCallPart("run_program", {"program": programs[len(seen) - 1]})])
         returns = [part.content for m in messages for part in m.parts if part.part_kind == "tool-return"]

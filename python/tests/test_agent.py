@@ -110,3 +110,13 @@ def test_without_a_model():
 def test_wrong_options():
     with pytest.raises(ValueError, match="did you mean `max_turns`"):
         ptc.Agent("x", max_turn=1)
+
+
+def test_a_stream_that_is_not_read_to_its_end():
+    cancel = ptc.Cancel()
+    events = agent().stream({"items": ["tea"]}, model=lambda request: TOTAL, cancel=cancel)
+    assert next(events).kind == "turn_began"
+    events.close()
+    assert not cancel.cancelled
+    agent().run({"items": ["tea"]}, model=lambda request: TOTAL, cancel=cancel)
+    assert not cancel.cancelled

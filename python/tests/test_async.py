@@ -183,3 +183,20 @@ def test_many_runs_at_once():
         return await asyncio.gather(*[program.call_async(n=n) for n in range(40)])
 
     assert asyncio.run(main()) == [sum(range(1, n + 1)) for n in range(40)]
+
+
+def test_a_shared_handle_is_left_alone():
+    cancel = ptc.Cancel()
+
+    async def fail():
+        raise LookupError("gone")
+
+    async def main():
+        with pytest.raises(ptc.ToolFailed):
+            await ptc.run_async("(tool/fail {})", tools={"fail": fail}, cancel=cancel)
+        with pytest.raises(asyncio.TimeoutError):
+            endless = ptc.run_async("(loop [] (recur))", limits={"timeout_ms": 60_000, "fuel": 10**15}, cancel=cancel)
+            await asyncio.wait_for(endless, 0.05)
+
+    asyncio.run(main())
+    assert not cancel.cancelled

@@ -233,7 +233,7 @@ class Agent:
             for kind, fields, depth, agent, turn in mission:
                 yield Event(kind, fields, depth, agent, turn)
         finally:
-            mission.cancel()
+            mission.close()
 
     async def stream_async(
         self,
@@ -246,17 +246,26 @@ class Agent:
         """Works on the mission as `stream` does, without blocking the event loop."""
         self._loop = asyncio.get_running_loop()
         mission = self._start(data, model, servers, cancel)
+        is_waiting = False
         try:
-            while (event := await asyncio.to_thread(next, mission, None)) is not None:
+            while True:
+                is_waiting = True
+                event = await asyncio.to_thread(next, mission, None)
+                is_waiting = False
+                if event is None:
+                    return
                 kind, fields, depth, agent, turn = event
                 yield Event(kind, fields, depth, agent, turn)
         finally:
-            mission.cancel()
+            if is_waiting:
+                # A thread waits for an event, and only this wakes it.
+                mission.cancel()
+            else:
+                mission.close()
 
     def _start(self, data: Any, model: Model | str | None, servers: Servers | None, cancel: Cancel | None) -> Mission:
         named = model if isinstance(model, str) else None
         ask = None if model is None or named else self._ask(model)  # type: ignore[arg-type]
-        # What ends this mission must not end others that were given the same handle.
         return self._core.stream(members(data), ask=ask, model=named, servers=servers, cancel=cancel or Cancel())
 
     def _ask(self, model: Model) -> Callable[[str], str]:

@@ -31,9 +31,6 @@ class _Driver:
                     self.begin(call, tool, is_async)
                 await self.some_ready()
             return self.run.outcome
-        except BaseException:
-            self.run.cancel()
-            raise
         finally:
             await self.drop_tasks()
 
@@ -45,8 +42,8 @@ class _Driver:
             try:
                 state = await asyncio.shield(computing)
             except asyncio.CancelledError:
-                # The run is back only when the thread has let it go.
-                self.run.cancel()
+                # The thread gives the run back at the end of its slice. The handle that cancels the run may be that of
+                # others, too, so it is left alone.
                 await asyncio.wait([computing])
                 raise
         return state
