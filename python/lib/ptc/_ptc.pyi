@@ -1,12 +1,42 @@
 """The native half of the package."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, final
 
 from ._tools import _Spec
 
 __version__: str
+
+__all__ = [
+    "AgentCore",
+    "BatchResult",
+    "Call",
+    "Cancel",
+    "Code",
+    "Diagnostic",
+    "Dispatched",
+    "Engine",
+    "Frame",
+    "Frozen",
+    "Grants",
+    "Mission",
+    "Outcome",
+    "Prelude",
+    "Rows",
+    "Run",
+    "Servers",
+    "SessionCore",
+    "StepCore",
+    "__version__",
+    "after_fork",
+    "card",
+    "command",
+    "default_limits",
+    "freeze",
+    "public_key",
+    "run_batch",
+]
 
 def after_fork() -> None: ...
 def card() -> str: ...
@@ -34,6 +64,7 @@ def run_batch(
 class Frame:
     """A call of a program that had not returned when an error happened."""
 
+    def __new__(cls, function: str | None, by: str | None, index: int | None, line: int | None) -> Frame: ...
     @property
     def function(self) -> str | None:
         """Name of the function; ``None`` if it has none."""
@@ -51,6 +82,18 @@ class Frame:
 class Diagnostic:
     """One error or warning about a program."""
 
+    def __new__(
+        cls,
+        kind: str,
+        code: str,
+        message: str,
+        hint: str | None,
+        line: int | None,
+        column: int | None,
+        frames: list[Frame],
+        is_warning: bool,
+        text: str,
+    ) -> Diagnostic: ...
     @property
     def kind(self) -> str:
         """Stable name of the kind of error, such as ``unknown_field``."""
@@ -88,13 +131,13 @@ class Frozen:
 
 @final
 class Grants:
-    def __init__(self, data: dict[str, Any] | None = None) -> None: ...
+    def __new__(cls, data: dict[str, Any] | None = None) -> Grants: ...
 
 @final
 class Cancel:
     """Ends runs from outside: every run that was given it ends with `ptc.Cancelled`. Works from any thread."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Cancel: ...
     def cancel(self) -> None:
         """Cancels, for good."""
     @property
@@ -211,7 +254,7 @@ class Prelude:
     """A library that programs call like builtins: compiled from source, or loaded from a ``.ptcp`` file."""
 
     @staticmethod
-    def compile(source: str, *, uses: Iterable[Prelude] = ()) -> Prelude:
+    def compile(source: str, *, uses: Sequence[Prelude] = ...) -> Prelude:
         """Compiles a prelude from its source, which may require the namespaces of the preludes in ``uses``."""
     @staticmethod
     def load(
@@ -331,14 +374,14 @@ class SessionCore:
 
 @final
 class Engine:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         tools: list[_Spec] | None = None,
         limits: dict[str, int] | None = None,
         preludes: list[Prelude] = ...,
         trusted: str | None = None,
         servers: Servers | None = None,
-    ) -> None: ...
+    ) -> Engine: ...
     def compile(self, source: str) -> Code: ...
     def start(self, code: Code, grants: Grants, cancel: Cancel | None) -> Run: ...
     def load(self, bytes: bytes, grants: Grants, cancel: Cancel | None) -> Run: ...
