@@ -1,7 +1,7 @@
 """Runs everything at once for a while and watches the memory: `python tests/stress.py [seconds]`.
 
 Threads run programs that call tools, fail, are cancelled, suspend and go to bytes, beside event loops with async ones;
-then the process forks. It fails if a value is wrong, something hangs, or memory grows after the first third of the time.
+then the process forks. It fails if a value is wrong, something hangs, or memory grows after the first third.
 """
 
 from __future__ import annotations
