@@ -16,6 +16,7 @@ mod junit;
 mod limits;
 mod live;
 mod models;
+mod own;
 mod preludes;
 mod problem;
 mod quantity;
@@ -28,11 +29,25 @@ mod trace;
 mod upstreams;
 
 use args::Command;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the command the process was started with.
 pub fn main() -> ExitCode {
-    match args::parse().command {
+    run(std::env::args_os().collect())
+}
+
+/// Runs the command inside another program, as the Python package does. The first of the words is the file that starts
+/// it. Help and usage errors end the process.
+pub fn main_with(words: Vec<OsString>) -> ExitCode {
+    if let Some(name) = words.first() {
+        own::carry(name);
+    }
+    run(words)
+}
+
+fn run(words: Vec<OsString>) -> ExitCode {
+    match args::parse(words).command {
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Run(args) => cmd::run::run(&args),
         Command::Repl(args) => cmd::repl::run(&args),

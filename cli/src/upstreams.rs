@@ -1,6 +1,7 @@
 //! `--upstreams-config`: servers that programs may call.
 
 use crate::args::UpstreamArgs;
+use crate::own;
 use crate::problem::Problem;
 use crate::report::{Errors, Report, Shown};
 use ptc_bytecode::{Code, Limits};
@@ -20,7 +21,7 @@ pub fn start(args: &UpstreamArgs) -> Result<Option<Upstream>, Problem> {
 
 /// The servers the flags ask for, or else those of this file, which another file names.
 pub fn start_named(args: &UpstreamArgs, file: Option<&Path>) -> Result<Option<Upstream>, Problem> {
-    let around = Surroundings::current();
+    let around = own::surroundings();
     let named = around.var(VARIABLE).filter(|path| !path.is_empty());
     let path = args.upstreams_config.clone().or_else(|| file.map(Path::to_path_buf));
     let path = path.or_else(|| named.map(Into::into));
@@ -29,7 +30,7 @@ pub fn start_named(args: &UpstreamArgs, file: Option<&Path>) -> Result<Option<Up
 
 /// The servers the flags ask for, or else those of the default file.
 pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
-    let around = Surroundings::current();
+    let around = own::surroundings();
     match find(args.upstreams_config.as_deref(), VARIABLE, &around) {
         Some(path) => open(&path, args, &around),
         None => {

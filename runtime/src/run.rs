@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::saved::Envelope;
 use crate::schedule::Schedule;
 use crate::tally::Tally;
-use crate::tools::{ToolAnswer, ToolError, Tools, tool_fault};
+use crate::tools::{ToolAnswer, ToolError, Tools};
 use crate::watch::StopWatch;
 use crate::{check, explain, json};
 use ptc_bytecode::{Code, Datum, Diagnostic};
@@ -195,7 +195,7 @@ impl Run {
                     self.reserved.as_mut().map_or(Ok(()), |reserved| reserved.add(frozen.bytes() as u64));
                 added.map_or_else(Reply::Fault, |()| Reply::Frozen(frozen))
             }
-            Err(error) => Reply::Fault(tool_fault(&name, &error)),
+            Err(error) => Reply::Fault(error.to_fault(&name)),
         };
         deliver(vm, id.path(), reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
     }

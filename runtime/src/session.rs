@@ -126,7 +126,8 @@ impl Session {
     /// Runs one program to its end, blocking.
     pub fn eval(&mut self, source: &str) -> Result<Outcome, Failure> {
         let outcome = self.start(source)?.finish()?;
-        self.commit_within_limits(outcome, source)
+        self.commit_within_limits(&outcome, source)?;
+        Ok(outcome)
     }
 
     /// Runs one program with this prelude in place of the session's own. Refused by a session that was started with
@@ -153,7 +154,8 @@ impl Session {
     /// Runs one program to its end without blocking the polling thread.
     pub async fn eval_async(&mut self, source: &str) -> Result<Outcome, Failure> {
         let outcome = self.start(source)?.finish_async().await?;
-        self.commit_within_limits(outcome, source)
+        self.commit_within_limits(&outcome, source)?;
+        Ok(outcome)
     }
 
     /// Checks a program without running it.
@@ -180,8 +182,9 @@ impl Session {
         Ok(run)
     }
 
-    /// Commits unless all definitions together would be too large; then the session is unchanged.
-    fn commit_within_limits(&mut self, outcome: Outcome, source: &str) -> Result<Outcome, Failure> {
+    /// Commits like [`Session::commit`], unless all definitions together would be larger than `limits.granted_bytes`;
+    /// then the session is unchanged. `source` is the text of the run's program.
+    pub fn commit_within_limits(&mut self, outcome: &Outcome, source: &str) -> Result<(), Failure> {
         let new: BTreeMap<String, Frozen> = outcome.definitions().into_iter().collect();
         let old = self.memory.defs.iter().filter(|(name, _)| !new.contains_key(*name));
         let kept = Frozen::bytes_of_all(new.values().chain(old.map(|(_, value)| value))) as u64;
@@ -189,18 +192,18 @@ impl Session {
         if new.is_empty() || kept <= limit {
             self.memory.defs.extend(new);
             self.remember(outcome.freeze());
-            return Ok(outcome);
+            return Ok(());
         }
         let message = format!("all definitions are {kept} bytes, more than limits.granted_bytes = {limit}");
         let fault = Fault::new(Code::MemoryExceeded, message)
             .hint("define less, or redefine a name, which frees its old value");
         let mut failure = Failure::compile(vec![fault.to_diagnostic()], source);
         failure = failure.with_warnings(outcome.warnings().to_vec());
-        (failure.prints, failure.fuel) = (outcome.prints, outcome.fuel);
+        (failure.prints, failure.fuel) = (outcome.prints.clone(), outcome.fuel);
         Err(failure)
     }
 
-    /// Makes the definitions of a finished run the session's own and its value `*1`.
+    /// Makes the definitions of a finished run the session's own and its value `*1`, however large they are.
     pub fn commit(&mut self, outcome: &Outcome) {
         self.memory.defs.extend(outcome.definitions());
         self.remember(outcome.freeze());

@@ -159,6 +159,24 @@ impl ToolError {
         self.hint = Some(hint.to_string());
         self
     }
+
+    /// Returns the fault with which a program stops when a call of `tool` fails with this error, unless it catches it.
+    /// For hosts that keep what caused an error: [`Failure::diagnostic`](crate::Failure::diagnostic) has its message.
+    ///
+    /// ```
+    /// let fault = ptc_runtime::ToolError::new("no such city").to_fault("weather");
+    /// assert_eq!(fault.parts().message, "`tool/weather` failed: no such city");
+    /// ```
+    pub fn to_fault(&self, tool: &str) -> Fault {
+        let fault = match self.is_raised {
+            true => Fault::new(Code::RuntimeError, brief(&self.text)),
+            false => Fault::new(Code::ToolError, format!("`tool/{tool}` failed: {}", brief(&self.text))),
+        };
+        match &self.hint {
+            Some(hint) => fault.hint(brief(hint)),
+            None => fault,
+        }
+    }
 }
 
 impl std::fmt::Display for ToolError {
@@ -602,18 +620,6 @@ impl Tools {
 impl std::fmt::Debug for Tools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.names()).finish()
-    }
-}
-
-/// Makes the fault of a call that failed.
-pub(crate) fn tool_fault(name: &str, error: &ToolError) -> Fault {
-    let fault = match error.is_raised {
-        true => Fault::new(Code::RuntimeError, brief(&error.text)),
-        false => Fault::new(Code::ToolError, format!("`tool/{name}` failed: {}", brief(&error.text))),
-    };
-    match &error.hint {
-        Some(hint) => fault.hint(brief(hint)),
-        None => fault,
     }
 }
 

@@ -144,8 +144,11 @@ fn no_crate_allows_unsafe_code() {
     let mut wrong = Vec::new();
     for (path, text) in rust_files() {
         let is_root = ["/src/lib.rs", "/src/main.rs"].iter().any(|end| path.ends_with(end));
-        if is_root && !text.lines().any(|line| line == "#![forbid(unsafe_code)]") {
-            wrong.push(format!("{path} does not forbid unsafe code"));
+        // What binding macros generate is unsafe and may be allowed by themselves, so there it is denied.
+        let level = if path.starts_with("python/") { "deny" } else { "forbid" };
+        let attribute = format!("#![{level}(unsafe_code)]");
+        if is_root && !text.lines().any(|line| line == attribute) {
+            wrong.push(format!("{path} does not {level} unsafe code"));
         }
         for (n, line) in text.lines().enumerate() {
             // Split so that this file does not match itself.

@@ -6,9 +6,9 @@ use clap::{ColorChoice, Command, FromArgMatches, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The arguments the process was started with. Help and usage errors are printed here, the latter with exit code 2.
-pub fn parse() -> Args {
-    let mut words: Vec<OsString> = std::env::args_os().collect();
+/// The arguments among these words, the first of which names the command. Help and usage errors are printed here, the
+/// latter with exit code 2.
+pub fn parse(mut words: Vec<OsString>) -> Args {
     // Usage errors have colours too, and come before there are arguments.
     let mut command = command().color(colours(&words));
     name_run(&mut words, &command);

@@ -2,6 +2,7 @@
 
 use crate::args::{InitArgs, InitKind};
 use crate::models;
+use crate::own;
 use crate::problem::Problem;
 use crate::report::{self, OK, out};
 use ptc_agent::{Agent, RunOptions};
@@ -107,7 +108,7 @@ fn record(folder: &Path) -> Result<(), Problem> {
 
 /// An upstream server, and what a client needs to start ours with it: by its place, as clients have a path of their own.
 fn servers(folder: &Path) -> Result<Vec<File>, Problem> {
-    let ptc = std::env::current_exe().map_or_else(|_| "ptc".to_string(), |path| path.display().to_string());
+    let ptc = own::path().display().to_string();
     let config =
         std::path::absolute(folder.join("upstreams.json")).map_err(|error| cannot(folder, &error))?;
     let upstreams = json!({"upstreams": {"github": {

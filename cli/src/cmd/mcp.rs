@@ -5,6 +5,7 @@ mod install;
 use crate::args::{McpArgs, McpCommand, ModelArgs};
 use crate::idle;
 use crate::input::END_KEYS;
+use crate::own;
 use crate::problem::Problem;
 use crate::report::{self, OK, out};
 use crate::setup::plain_runtime;
@@ -18,7 +19,7 @@ use ptc_mcp::settings::Resolved;
 use ptc_mcp::task::Wanted;
 use ptc_mcp::{Host, Planner, Server, Sessions, Settings, http, log, signal, stdio};
 use ptc_runtime::{Policy, Runtime};
-use ptc_upstream::config::{Config, Surroundings, find};
+use ptc_upstream::config::{Config, find};
 use ptc_upstream::{Options, Snapshot, Upstream};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -183,7 +184,7 @@ async fn on_stdio(server: &Server) {
 
 /// The upstream servers, if a file names any; all of them are started and listed now.
 fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
-    let around = Surroundings::current();
+    let around = own::surroundings();
     // A variable has been read with the other settings.
     let named = settings.upstreams_config.as_deref().map(Path::new);
     let Some(path) = find(named, "PTC_RUNNER_MCP_UPSTREAMS", &around) else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! `ptc mcp install`: the entry that makes a client start this server.
 
 use crate::args::{InstallArgs, McpClient};
+use crate::own;
 use crate::problem::Problem;
 use crate::report::{OK, out};
 use ptc_bytecode::Code;
@@ -47,7 +48,7 @@ fn wrong(file: &Path, message: &str) -> Problem {
 fn command(args: &InstallArgs) -> String {
     match &args.command {
         Some(command) => command.clone(),
-        None => std::env::current_exe().map_or_else(|_| "ptc".to_string(), |path| path.display().to_string()),
+        None => own::path().display().to_string(),
     }
 }
 

@@ -1,0 +1,5 @@
+"""``python -m ptc``: the command ``ptc``."""
+
+from ._cli import main
+
+main()

@@ -1,0 +1,177 @@
+"""Runs everything at once for a while and watches the memory: `python tests/stress.py [seconds]`.
+
+Threads run programs that call tools, fail, are cancelled, suspend and go to bytes, beside event loops with async ones;
+then the process forks. It fails if a value is wrong, something hangs, or memory grows after the first third.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import random
+import sys
+import threading
+import time
+
+import ptc
+
+ROWS = ptc.freeze([{"n": n, "tag": str(n % 7)} for n in range(500)])
+
+
+class Broken(Exception):
+    """What some tools raise."""
+
+
+def double(n: int) -> int:
+    """Doubles a number, unless it is unlucky."""
+    if n % 13 == 0:
+        raise Broken(n)
+    return n * 2
+
+
+async def later(n: int) -> int:
+    """Doubles a number, later."""
+    await asyncio.sleep(random.random() / 1000)
+    return double(n)
+
+
+PROGRAM = ptc.Program("(mapv (fn [n] (tool/double {:n n})) data/ns)", tools=[double])
+COUNTS = ptc.Program("(frequencies (map :tag data/rows))", data={"rows": ROWS}, tools={})
+ENDLESS = ptc.Program("(loop [i 0] (recur (inc i)))", limits={"fuel": 10**15, "timeout_ms": 60_000})
+
+
+def tools(dice: random.Random) -> None:
+    """Calls tools, some of which fail."""
+    numbers = [dice.randrange(200) for _ in range(20)]
+    try:
+        assert PROGRAM(ns=numbers) == [n * 2 for n in numbers]
+        assert all(n % 13 for n in numbers)
+    except ptc.ToolFailed as error:
+        assert isinstance(error.__cause__, Broken)
+
+
+def parallel(dice: random.Random) -> None:
+    """Computes on the pool, with calls on threads."""
+    count = dice.randrange(1, 30)
+    program = "(reduce + (pmap (fn [n] (try (tool/double {:n n}) (catch Exception e 0))) (range data/c)))"
+    wanted = sum(n * 2 for n in range(count) if n % 13)
+    assert ptc.run(program, {"c": count}, tools=[double], threads=4) == wanted
+
+
+def cancelled(dice: random.Random) -> None:
+    """Is cancelled by a timer."""
+    cancel = ptc.Cancel()
+    timer = threading.Timer(dice.random() / 50, cancel.cancel)
+    timer.start()
+    try:
+        ENDLESS.execute(cancel=cancel)
+        raise AssertionError("it ended")
+    except ptc.Cancelled:
+        timer.join()
+
+
+def suspended(dice: random.Random) -> None:
+    """Goes to bytes and back at every call."""
+    run = ptc.Program("(reduce + (pmap (fn [n] (tool/ask {:n n})) (range 5)))").start()
+    while calls := run.step():
+        run.answer(dice.choice(calls), 1)
+        run = ptc.Run.from_bytes(run.to_bytes())
+    assert run.outcome.value == 5
+
+
+def loops(dice: random.Random) -> None:
+    """Runs async programs, some of whose tasks are cancelled."""
+
+    async def one(n: int) -> None:
+        program = "(pmap (fn [n] (tool/later {:n n})) (range 14 26))"
+        work = ptc.run_async(program, tools=[later])
+        try:
+            value = await asyncio.wait_for(work, 0.002 if n == 0 else 30)
+            assert value == [n * 2 for n in range(14, 26)]
+        except asyncio.TimeoutError:
+            assert n == 0
+
+    async def many() -> None:
+        await asyncio.gather(*[one(n) for n in range(4)])
+
+    asyncio.run(many())
+
+
+def tables(dice: random.Random) -> None:
+    """Runs batches, and programs over shared data."""
+    rows = [{"n": dice.randrange(100)} for _ in range(200)]
+    assert ptc.batch("(* 2 data/n)", rows).values == [row["n"] * 2 for row in rows]
+    assert sum(COUNTS().values()) == 500
+
+
+def sessions(dice: random.Random) -> None:
+    """Defines and redefines."""
+    session = ptc.Session()
+    session.run("(defn f [x] (* x 2)) (def a [1 2 3])")
+    for n in range(5):
+        session.run(f"(def a (conj a {n}))")
+    assert session.function("f")(len(session["a"])) == 16
+
+
+def forks(dice: random.Random) -> None:
+    """Computes in a child process."""
+    child = os.fork()
+    if child == 0:
+        wanted = list(range(1, 51))
+        os._exit(0 if ptc.run("(pmap inc (range 50))") == wanted else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+WORK = [tools, parallel, cancelled, suspended, loops, tables, sessions]
+
+
+def resident() -> int:
+    """Returns the memory of the process in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def main(seconds: float) -> None:
+    """Works for so many seconds."""
+    until = time.monotonic() + seconds
+    wrong: list[BaseException] = []
+    rounds = [0] * len(WORK)
+
+    def worker(seed: int) -> None:
+        dice = random.Random(seed)
+        while time.monotonic() < until and not wrong:
+            kind = dice.randrange(len(WORK))
+            try:
+                WORK[kind](dice)
+                rounds[kind] += 1
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=worker, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    started, settled = time.monotonic(), 0
+    while any(thread.is_alive() for thread in threads):
+        time.sleep(seconds / 30)
+        gc.collect()
+        if not settled and time.monotonic() - started > seconds / 3:
+            settled = resident()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        raise wrong[0]
+    # Forking beside threads is only sound where nothing holds a lock, so this comes last.
+    dice = random.Random(0)
+    for _ in range(20):
+        forks(dice)
+    gc.collect()
+    grown = resident() - settled
+    print(", ".join(f"{work.__name__} {count}" for work, count in zip(WORK, rounds, strict=True)))
+    print(f"memory: {resident() >> 20} MB, {grown >> 10} kB more than after a third of the time")
+    if grown > max(30 << 20, settled // 4):
+        sys.exit("memory grows")
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 60)
