@@ -51,14 +51,14 @@ macro_rules! targets {
 
 targets! {
     /// Text becomes forms, or is refused with at most ten messages. Printed forms read back as the same forms, and
-    /// every byte that is no white space belongs to a piece.
+    /// every byte that is not white space belongs to a token.
     reader: max_len 4096, cases 20000;
     /// With and without optimisation, text becomes code that verifies, or error messages. The same text always gives
     /// the same bytes.
     compiler: max_len 4096, cases 4000;
-    /// A program of any text ends within its limits, with the same answer and fuel with and without optimisation.
+    /// Any text, run as a program, ends within its limits, with the same value and fuel with and without optimisation.
     run: max_len 4096, cases 4000;
-    /// A generated program gives the same answer as the slow reference evaluator.
+    /// A generated program gives the same value as in the slow reference evaluator.
     programs: max_len 400, cases 3000;
     /// A changed artifact is refused, or runs within its limits.
     artifact: max_len 512, cases 6000;
@@ -66,7 +66,7 @@ targets! {
     prelude: max_len 512, cases 4000;
     /// A changed suspended run is refused, or continues within its limits and can be saved again.
     snapshot: max_len 512, cases 5000;
-    /// JSON is read as RFC 8259 defines it or refused, within its limit. Granted data come back unchanged.
+    /// JSON is read as RFC 8259 defines it or refused, within its limit. Granted data comes back unchanged.
     json: max_len 4096, cases 20000;
     /// A signature reads back from its own text and from Malli. Values that coercion accepts fit the signature.
     signature: max_len 2048, cases 10000;
@@ -76,15 +76,15 @@ targets! {
     /// A service description becomes the requested tools, or a fault. The list of tools stays short.
     openapi: max_len 8192, cases 3000;
     /// A program that looks up and calls the tools of a server ends within its limits, whatever the server lists and
-    /// answers.
+    /// returns.
     upstream: max_len 4096, cases 1500;
-    /// Every request of a client is answered exactly once, or at most once if it was cancelled. Nothing else is
-    /// answered.
+    /// Every request of a client is answered exactly once, or at most once if it was cancelled. Messages that
+    /// need no reply get none.
     mcp: max_len 4096, cases 1000;
     /// Files of agents, models, plans, servers, traces and settings are refused, or read and written back unchanged.
     config: max_len 4096, cases 1500;
-    /// Data of every kind print within the given limits and read back if nothing was cut. Firewalled values are not
-    /// shown.
+    /// Data of every kind is printed within the given limits, and can be read back if nothing was cut. Firewalled values
+    /// are not shown.
     printers: max_len 1024, cases 4000;
 }
 

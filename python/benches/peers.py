@@ -183,7 +183,7 @@ class Monty(Peer):
         self.name = f"monty {_version('pydantic-monty')}"
         self.pool = pydantic_monty.Monty().__enter__()
         # A session keeps the compiled functions.
-        self.session = self.pool.checkout().__enter__()
+        self.session = self.pool.checkout(limits={"max_suspensions": 10**9}).__enter__()
         self.session.feed_run(SMALL_PYTHON)
 
     def small(self, orders):

@@ -302,7 +302,7 @@ fn short_functions() {
     check("#([% 1])", "(fn* ([p·0] [p·0 1]))");
     check("#()", "(fn* ([] nil))");
     check("#((f %))", "(fn* ([p·0] ((f p·0))))");
-    refuse("#(f #(g %))", "invalid_form", "inside another");
+    refuse("#(f #(g %))", "invalid_form", "another #(…)");
     refuse("#(f %21)", "invalid_placeholder", "`%21`");
     refuse("#(f %0)", "invalid_placeholder", "`%0`");
 }
@@ -337,7 +337,7 @@ fn threading_is_flat() {
     // Loops that can be one stand inside each other.
     check(
         "(->> xs (map #(f %)) (filter #(g %)) (reduce #(h %1 %2) 0))",
-        "(reduce (fn* ([p·2 p·3] (h p·2 p·3))) 0 (filter (fn* ([p·1] (g p·1))) (map (fn* ([p·0] (f p·0))) xs)))",
+        "(reduce (fn* ([p·0 p·1] (h p·0 p·1))) 0 (filter (fn* ([p·2] (g p·2))) (map (fn* ([p·3] (f p·3))) xs)))",
     );
     check("(->> xs (map #(f %)) (map g))", "(let* [it·0 (map (fn* ([p·1] (f p·1))) xs)] (map g it·0))");
     refuse(&format!("(->> x {}(-> y))", "f ".repeat(65)), "invalid_thread_form", "more than 64");
