@@ -10,6 +10,12 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
     ("`(or x {neutral})` supplies", "(let [x nil] (+ 1 x))", "(let [x nil] (+ 1 (or x 0)))", "1"),
     ("`(fnil {op} {defaults})` makes", "(let [x nil] (+ 1 x))", "(let [x nil] ((fnil + 0 0) 1 x))", "1"),
     ("`(fnil {op} {defaults})` makes", "(let [x nil] (* x 2))", "(let [x nil] ((fnil * 1) x 2))", "2"),
+    (
+        "the operator comes first: `({operator}",
+        "(let [total 5] (if (total > 3) 1 2))",
+        "(let [total 5] (if (> total 3) 1 2))",
+        "1",
+    ),
     ("`(parse-long s)` and `(parse-double s)`", "(+ 1 \"2\")", "(+ 1 (parse-long \"2\"))", "3"),
     (
         "`(if (zero? d) nil (/ n d))`",
@@ -223,6 +229,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
 
 /// Hints whose code is not applied above, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
+    ("answer each call of `pending()` once", "needs a host that answers calls by hand"),
     ("leaves one of them out", "needs a result that is written as JSON"),
     ("gives nil instead", "needs a result that is written as JSON"),
     ("keep less: `(task", "needs a full journal"),
