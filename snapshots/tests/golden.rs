@@ -77,6 +77,7 @@ golden!(bytecode: check_bytecode => {
     loops_in_place: "(let [least 100] (->> data/orders (filter (fn [o] (and (> (:amount o) least) (= (:status o) \"paid\")))) (map :amount) (reduce (fn [sum x] (+ sum x)) 0)))",
     counting_loop: "(loop [i 0 sum 0] (if (< i 100) (recur (inc i) (+ sum i)) sum))",
     swapping_loop: "(loop [a 1 b 2 n 0] (if (= n 10) [a b] (recur b a (inc n))))",
+    fused_loops: "(->> (range 9) (map (fn [x] (* x x))) (filter (fn [x] (> x 3))) (reduce (fn [sum x] (+ sum x)) 0))",
     nested_loops: "(loop [i 0 acc []] (if (< i 3) (recur (inc i) (loop [j 0 acc acc] (if (< j i) (recur (inc j) (conj acc [i j])) acc))) acc))",
     recursion: "(defn fib [n] (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (fib 10)",
     tail_recursion: "(defn down [n acc] (if (pos? n) (recur (dec n) (conj acc n)) acc)) (down 3 [])",

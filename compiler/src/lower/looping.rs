@@ -131,7 +131,8 @@ impl<'a> Lower<'_, 'a> {
             let bit = 1_u128.checked_shl(i as u32).unwrap_or(0);
             let read_later = bit == 0 || reads[i + 1..].iter().any(|mask| mask & bit != 0);
             let reads_itself = bit == 0 || reads[i] & bit != 0;
-            if !read_later && (!reads_itself || writes_last(value)) {
+            // The jump copies the result of a call for nothing.
+            if !read_later && (!reads_itself || writes_last(value) && !is_call(value)) {
                 self.store(*place, value);
                 continue;
             }
@@ -301,6 +302,17 @@ impl<'a> Lower<'_, 'a> {
             self.store(place, value);
         }
         self.constant(Constant::Nil, dest)
+    }
+}
+
+/// True if the value is the result of a call, which comes from where the function leaves it.
+fn is_call(node: &Node<'_>) -> bool {
+    match node.kind {
+        Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) => {
+            !id.row().and_then(|row| row.inline).is_some_and(|inline| is_one_instruction(inline, args.len()))
+        }
+        Kind::Call(Node { kind: Kind::Name(_), .. }, _) => true,
+        _ => false,
     }
 }
 
