@@ -370,6 +370,9 @@ fn failed_with(vm: &Vm, value: Value) -> Fault {
 /// Bytes held by a program from which on its result may be large.
 const LARGE: usize = 1 << 20;
 
+/// Bytes of text to start with for a result of a small heap: most need no more.
+const SMALL: usize = 128;
+
 /// Maximum price of a result that is written without checking the clock: about a millisecond.
 const AT_ONCE: u64 = 1 << 16;
 
@@ -547,7 +550,7 @@ impl Outcome {
     /// Estimates the text size of a large result, since a buffer grown in steps is held twice at each step.
     fn expected_bytes(&self) -> usize {
         if self.vm.heap().used() < LARGE {
-            return 0;
+            return SMALL.min(self.limit());
         }
         let bytes = self.result_fuel().unwrap_or(0).saturating_mul(8);
         usize::try_from(bytes).unwrap_or(usize::MAX).min(self.limit())

@@ -120,6 +120,9 @@ fn tried(ops: &[Op]) -> Vec<u32> {
 
 /// Finds an attempt that is not a forward jump of its own, and a jump into one: an attempt is entered where it begins.
 fn attempt(pc: usize, op: &Op, tried: &[u32]) -> Option<String> {
+    if tried.is_empty() && !matches!(op, Op::Attempt { .. }) {
+        return None;
+    }
     let number = |pc: usize| tried.get(pc).copied().unwrap_or(0);
     let to = op.target()? as usize;
     if matches!(op, Op::Attempt { .. }) {

@@ -11,8 +11,9 @@ use ptc_vm::{Fault, Heap, Ref, Value};
 use super::scan::push_escaped;
 use super::write::{Beyond, KeyRule, WriteOptions};
 
-/// Number of shapes whose text is cached; `SHAPE_BYTES` bounds the size of each.
+/// Number of shapes whose text is cached; `SHAPE_BYTES` bounds the size of each, and most need `SHAPE_TEXT` bytes.
 const SHAPES: usize = 16;
+const SHAPE_TEXT: usize = 64;
 /// Steps charged for opening a collection and returning to the one around it.
 const FRAME_STEPS: usize = 8;
 
@@ -375,7 +376,8 @@ impl<'w> Writer<'w> {
 
     /// Caches the text of a shape; false if it is too long.
     fn add_shape(&mut self, map: Ref, keys: Ref) -> Result<bool, Fault> {
-        let mut shape = Shape { keys, text: String::new(), ends: Vec::new() };
+        let ends = Vec::with_capacity(self.heap.map_len(map).min(SHAPE_BYTES));
+        let mut shape = Shape { keys, text: String::with_capacity(SHAPE_TEXT), ends };
         let mut cursor = 0;
         while let Some((key, _, next)) = self.heap.map_next(map, cursor) {
             cursor = next;
