@@ -638,8 +638,7 @@ impl Toolbox {
         if tool.operation.is_some() {
             return tool.operation.clone();
         }
-        let args =
-            self.place.shows_secrets.then(|| asked.args.clone()).unwrap_or_else(|| redact(&asked.args));
+        let args = if self.place.shows_secrets { asked.args.clone() } else { redact(&asked.args) };
         let tree = data::Tree::new(&args);
         let named = |key: &str| tree.root().get(key).and_then(|view| view.name()).map(str::to_string);
         Some(format!("{}/{}", named("server")?, named("tool")?))

@@ -24,7 +24,7 @@ pub struct AgentArgs {
 #[derive(Subcommand, Debug)]
 pub enum AgentCommand {
     Run(Box<AgentRunArgs>),
-    Check(AgentCheckArgs),
+    Check(Box<AgentCheckArgs>),
     Replay(Box<AgentReplayArgs>),
     Test(Box<AgentTestArgs>),
 }

@@ -238,7 +238,8 @@ impl Worker<'_> {
     /// that fail on their own are left out.
     fn fold(&mut self, numbers: &[u64], rows: &[&[u8]], part: &mut Part) {
         // Pieces of `rows` that are still to be folded, the first at the end.
-        let mut waiting = vec![0..rows.len()];
+        let mut waiting = Vec::new();
+        waiting.push(0..rows.len());
         while let Some(piece) = waiting.pop() {
             let stopped = self.stop.is_set() || (self.batch.fail_fast && !part.failures.is_empty());
             if piece.is_empty() || stopped {
