@@ -174,7 +174,7 @@ impl PyMission {
     /// Ends a mission whose events nobody reads any more.
     fn close(&self, py: Python<'_>) {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What it started may call Python code until it has ended.
+        // Dropping it waits for tools and models, which may be Python functions.
         py.detach(|| drop(events));
     }
 

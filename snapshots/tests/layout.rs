@@ -144,7 +144,7 @@ fn no_crate_allows_unsafe_code() {
     let mut wrong = Vec::new();
     for (path, text) in rust_files() {
         let is_root = ["/src/lib.rs", "/src/main.rs"].iter().any(|end| path.ends_with(end));
-        // What binding macros generate is unsafe and may be allowed by themselves, so there it is denied.
+        // Binding macros generate unsafe code and allow it there, which `forbid` would refuse.
         let level = if path.starts_with("python/") { "deny" } else { "forbid" };
         let attribute = format!("#![{level}(unsafe_code)]");
         if is_root && !text.lines().any(|line| line == attribute) {

@@ -232,7 +232,7 @@ fn s001_reserved_tool_names() {
         assert!(message.contains(&format!("`{name}`")), "{message}");
     }
     assert!(Agent::builder().prompt("x").tool(tool("returns")).build().is_ok());
-    // The same for a mission without an agent of its own, before a model is asked.
+    // A mission without an agent of its own refuses such a tool too, before it asks a model.
     let model = Scripted::new(["(return 1)"]);
     let options = RunOptions::new().llm(LlmRef::client(model.clone()));
     let step = run("Count", &options.changing(|agent| agent.tool(tool("fail")))).unwrap_err();

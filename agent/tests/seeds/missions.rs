@@ -107,7 +107,7 @@ fn s002_inputs_are_coerced_then_validated() {
     let step = given(json!({"n": "4o", "rows": [{"id": []}]}), &model).unwrap_err();
     assert_eq!((step.reason(), model.left()), ("validation_error", 1));
     assert!(step.fail.unwrap().message.contains("n: expected int, got string \"4o\""));
-    // The same for an agent that is called as a tool.
+    // Inputs of an agent that is called as a tool are coerced and checked alike.
     let model = Scripted::new([
         "(def sum (tool/add {:n \"40\" :rows [{:id \"2\"}]}))",
         program,

@@ -249,7 +249,7 @@ impl Job {
     fn outline(&self, runtime: &Runtime) -> (String, PreludeOutline) {
         let mut all = PreludeOutline::default();
         for file in &self.sources {
-            // What cannot be read is told when it is built.
+            // Building reports the sources that cannot be read.
             let Ok(part) = selection(file) else { continue };
             let found = Prelude::outline_of(runtime, &part.source).unwrap_or_default();
             all.declares.extend(found.declares);

@@ -83,7 +83,7 @@ fn preludes(
     }
     let mut usable = usable(runtime, &args.preludes)?;
     let outline = |(number, source): &(usize, &str)| -> (String, PreludeOutline) {
-        // What cannot be read is told when it is compiled.
+        // Compiling reports the sources that cannot be read.
         (files[*number].display().to_string(), Prelude::outline_of(runtime, source).unwrap_or_default())
     };
     let outlines: Vec<(String, PreludeOutline)> = sources.iter().map(outline).collect();
@@ -94,7 +94,7 @@ fn preludes(
         let warnings = Prelude::warnings_of(runtime, source);
         let verdict = match compiled {
             Ok(prelude) => {
-                // What is checked here is meant, whatever else has a namespace of that name.
+                // The checked files come first, before other preludes with a namespace of that name.
                 usable.insert(0, prelude);
                 FileVerdict::of(Vec::new(), warnings, source)
             }

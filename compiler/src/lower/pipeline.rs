@@ -111,7 +111,7 @@ impl<'a> Lower<'_, 'a> {
         let (start, next) =
             (Op::IterStart { iter, coll: src }, Op::IterNext { dst: item, iter, fuel: 0, to: 0 });
         let (new, built) = (Op::NewBuilder { dst: out }, Op::BuildVector { dst: out, builder: out });
-        // What every loop pays before its first element; the first test of the innermost one was paid for by the attempt.
+        // Every loop pays this before its first element; the attempt has paid for the first test of the innermost one.
         let test = Op::JumpUnlessSeq { src, fuel: 0, to: 0 }.cost();
         self.code.charge(inner * test);
         for (stage, _) in &pipeline.stages {

@@ -58,7 +58,7 @@ fn a_wrapper_gives_what_the_call_gives() {
     }
     let branch = "(let [res (people/user 2)] (if (:ok res) (:value res) [:failed (:reason res)]))";
     assert_eq!(run(branch), "[:failed :upstream_error]");
-    // What the wrapper requires is validated first: nothing is called.
+    // The requirements of the wrapper are checked first, so no operation is called.
     let calls = crm();
     let world = world_of(&calls, Snapshot::Live);
     let missing =

@@ -53,7 +53,7 @@ impl SuiteFiles {
     }
 }
 
-/// What a source declares and requires. What cannot be read is told when it is compiled.
+/// Returns what a source declares and requires; nothing if it cannot be read, which compiling it reports.
 fn outline(runtime: &Runtime, file: &Path) -> PreludeOutline {
     if is_artifact(file) || !file.is_file() {
         return PreludeOutline::default();
