@@ -101,8 +101,11 @@ impl Vm {
 
     /// Gives up the innermost attempt that the run is in; false if it is in none.
     pub(crate) fn abandon(&mut self) -> bool {
-        let Some(attempt) = self.active_attempts().last() else { return false };
-        self.attempts.begun.retain(|known| known.depth < attempt.depth);
+        // Those of frames that have returned, each of which is dropped once.
+        let depth = self.frames.len();
+        while self.attempts.begun.pop_if(|known| known.depth > depth).is_some() {}
+        let Some(attempt) = self.active_attempt() else { return false };
+        while self.attempts.begun.pop_if(|known| known.depth >= attempt.depth).is_some() {}
         // Debts of the instruction that stopped are given back with the rest.
         self.heap.take_due();
         let spent = attempt.fuel.saturating_sub(self.budget.remaining());
@@ -110,24 +113,17 @@ impl Vm {
         self.budget.set_remaining(attempt.fuel);
         self.heap.begin_work(&self.budget);
         self.thrown = None;
-        if attempt.depth < self.frames.len() {
-            self.leave_frames(attempt.depth);
-        }
         self.current.pc = attempt.to;
         self.state = State::Ready;
         true
     }
 
-    /// Returns the attempts whose frames are still inside them, the outermost first.
-    pub(crate) fn active_attempts(&self) -> impl Iterator<Item = Attempt> {
-        self.attempts.begun.iter().copied().filter(|attempt| {
-            let frame = match self.frames.get(attempt.depth) {
-                Some(frame) => frame,
-                None if attempt.depth == self.frames.len() => &self.current,
-                None => return false,
-            };
-            attempt.holds(frame)
-        })
+    /// Returns the attempt that the current frame is inside. An attempt is given up before it calls a function, so no other
+    /// frame is inside one: a look at the last suffices, however many frames have made attempts.
+    pub(crate) fn active_attempt(&self) -> Option<Attempt> {
+        let depth = self.frames.len();
+        let last = self.attempts.begun.iter().rev().find(|attempt| attempt.depth <= depth)?;
+        (last.depth == depth && last.holds(&self.current)).then_some(*last)
     }
 
     /// Returns the attempt that the instruction at `pc` of a frame begins, if it is one.

@@ -54,7 +54,7 @@ impl Vm {
     }
 
     /// Returns to a waiting frame.
-    pub(crate) fn leave_frames(&mut self, depth: usize) {
+    fn leave_frames(&mut self, depth: usize) {
         let mut wide = self.wide.len();
         for frame in self.frames[depth + 1..].iter().chain([&self.current]) {
             let regs = self.modules[frame.module as usize].module.block(frame.block).regs as usize;

@@ -134,7 +134,8 @@ fn write_machine(
         fuel_left: vm.budget.remaining(),
         refunded: vm.attempts.refunded(),
         attempts: vm
-            .active_attempts()
+            .active_attempt()
+            .into_iter()
             .map(|attempt| (attempt.depth as u32, attempt.frame.pc, attempt.fuel))
             .collect(),
         prints: vm.output.prints.clone(),
