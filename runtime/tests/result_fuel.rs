@@ -39,7 +39,7 @@ fn digits_are_paid_for_before_they_are_written() {
             let told = ended.expect_err(format);
             assert!(told.contains("limits.result_fuel"), "{source} as {format}: {told}");
         }
-        assert!(started.elapsed() < Duration::from_secs(2), "{source}: {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(30), "{source}: {:?}", started.elapsed());
         let (start, is_whole) = outcome.print_start(20).expect("a beginning");
         assert!(start.len() <= 20 && !is_whole);
     }

@@ -12,7 +12,7 @@ use crate::collect::Collector;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::heap::{Heap, Space};
 use crate::lot_table::Peaks;
-use crate::machine::{Ending, Entry, State, Vm, WINDOW, count_tool_call};
+use crate::machine::{Ending, Entry, STACK, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
 use crate::watched::Seen;
 use ptc_bytecode::{Code, Limits};
@@ -38,9 +38,6 @@ impl ForkKind {
         }
     }
 }
-
-/// Cells of stack that a branch begins with.
-pub(crate) const FIRST_STACK: usize = 2 * WINDOW;
 
 /// The memory that runs hold, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -429,7 +426,7 @@ impl Vm {
     }
 
     fn own_stack(&self) -> usize {
-        self.stack.len().saturating_sub(FIRST_STACK) * size_of::<Value>()
+        self.stack.len().saturating_sub(STACK) * size_of::<Value>()
     }
 
     /// Collects the garbage of a waiting run, and of every waiting branch.
@@ -601,7 +598,7 @@ impl Vm {
         fuel: u64,
     ) -> Result<Vm, Fault> {
         let heap = self.heap.of_branch(lent.bytes());
-        let mut vm = self.child(self.limits_of_branches(), fuel, heap, FIRST_STACK)?;
+        let mut vm = self.child(self.limits_of_branches(), fuel, heap)?;
         let space = vm.attach_space(lent.clone());
         vm.lender = space;
         let import = |vm: &Vm, value: Value| vm.heap.import(space, value);

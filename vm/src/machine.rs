@@ -192,13 +192,14 @@ pub type Definitions = Arc<dyn Fn(&str) -> Option<Frozen> + Send + Sync>;
 /// Number of registers a frame can see.
 pub(crate) const WINDOW: usize = 256;
 
-/// Cells of stack that a run begins with.
-pub(crate) const STACK: usize = 4 * WINDOW;
+/// Cells of stack that a run or a branch begins with. Each is written at the start, which a program of one line notices:
+/// two windows are what the first frame and one call need.
+pub(crate) const STACK: usize = 2 * WINDOW;
 
 impl Vm {
     /// Makes an idle machine with an empty heap.
     pub fn new(library: Arc<Library>, limits: &Limits, budget: Budget) -> Result<Vm, Fault> {
-        Vm::with_heap(library, limits, budget, Heap::new(limits), STACK)
+        Vm::with_heap(library, limits, budget, Heap::new(limits))
     }
 
     pub(crate) fn with_heap(
@@ -206,13 +207,12 @@ impl Vm {
         limits: &Limits,
         budget: Budget,
         heap: Heap,
-        stack: usize,
     ) -> Result<Vm, Fault> {
         let mut vm = Vm {
             heap,
             modules: Vec::new(),
             module_list: Vec::new(),
-            stack: vec![Value::Nil; stack],
+            stack: vec![Value::Nil; STACK],
             wide: Vec::new(),
             frames: Vec::new(),
             current: Frame { module: 0, block: 0, pc: 0, base: 0 },
@@ -248,9 +248,9 @@ impl Vm {
 
     /// Makes a machine that runs the same code in the same way, in a separate heap. Definitions, data and history
     /// are available under this machine's names.
-    pub(crate) fn child(&self, limits: Limits, fuel: u64, heap: Heap, stack: usize) -> Result<Vm, Fault> {
+    pub(crate) fn child(&self, limits: Limits, fuel: u64, heap: Heap) -> Result<Vm, Fault> {
         let budget = Budget::new(fuel, self.budget.watch());
-        let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, heap, stack)?;
+        let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, heap)?;
         (vm.defs, vm.data) = (self.defs.clone(), self.data.clone());
         (vm.history, vm.gaps) = (self.history, self.gaps.clone());
         (vm.tool_calls, vm.granted_bytes) = (self.tool_calls, self.taken_in());

@@ -8,7 +8,11 @@
 //!
 //! Time is processor time beyond what the same process takes for no program at all. The clock of a run is that on the wall,
 //! and a machine with other work gives a run less processor time before its clock is up, never more. So the bar is
-//! as strict as one of wall time where nothing else runs, and holds on a machine where much does.
+//! as strict as one of wall time where nothing else runs.
+//!
+//! These bars are those of a release build on a machine with nothing else to do: `.ci/run limits`. The ordinary tests
+//! allow several times as much time, as their build is slower and processor time differs with what else runs; work that
+//! no limit stops takes far longer than that.
 #![forbid(unsafe_code)]
 
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@
 
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,13 +49,19 @@ pub fn ptc(args: &[String], input: &str) -> Measured {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let notes = folder().join(format!("{}-{number}", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
-    command.arg(FLAG).arg(&notes).arg(env!("CARGO_BIN_EXE_ptc")).args(args);
+    let built = release().unwrap_or_else(|| env!("CARGO_BIN_EXE_ptc").into());
+    command.arg(FLAG).arg(&notes).arg(built).args(args);
     let ran = crate::process::finish(command, input.as_bytes());
     let noted = std::fs::read_to_string(&notes).expect("what was measured");
     let _ = std::fs::remove_file(&notes);
     let numbers: Vec<u64> = noted.split(' ').map(|number| number.parse().expect("a number")).collect();
     let [peak, cpu] = numbers[..] else { panic!("{noted}") };
     Measured { out: ran.out, err: ran.err, code: ran.code, peak, cpu: Duration::from_micros(cpu) }
+}
+
+/// The command to attack in place of the one built for tests: a release build.
+pub fn release() -> Option<OsString> {
+    std::env::var_os("PTC_TEST_RELEASE")
 }
 
 /// A folder for what tests write.

@@ -9,12 +9,12 @@ use crate::attempt::{Attempt, Attempts};
 use crate::budget::{Budget, STEPS};
 use crate::exec::grow_stack;
 use crate::fault::{Fault, StopKind};
-use crate::fork::{Answer, Branch, FIRST_STACK, Fork, ForkKind};
+use crate::fork::{Answer, Branch, Fork, ForkKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::lot_table::Peaks;
-use crate::machine::{Entry, Frame, STACK, State, ToolCall, Vm, WINDOW};
+use crate::machine::{Entry, Frame, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, StateKind, TextKind, Value};
 use crate::watch::Watch;
 use crate::watched::{Seen, Watched};
@@ -247,11 +247,8 @@ impl<'a> Loader<'a> {
         budget.set_remaining(image.fuel_left);
         let above: Vec<(u32, &Loaded)> = chain.iter().map(|i| (*i, &loaded[*i as usize])).collect();
         let parent = above.first().map(|(_, parent)| *parent);
-        let (limits, stack) = match parent {
-            Some(parent) => (parent.vm.limits_of_branches(), FIRST_STACK),
-            None => (*self.limits, STACK),
-        };
-        let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, Heap::unbounded(), stack)?;
+        let limits = parent.map_or(*self.limits, |parent| parent.vm.limits_of_branches());
+        let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, Heap::unbounded())?;
         for module in &self.modules {
             vm.attach_module(module.clone())?;
         }
