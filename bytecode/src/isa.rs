@@ -59,10 +59,10 @@ macro_rules! for_each_op {
             JumpUnlessGreaterInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` unless `a = imm`.
             JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
-            /// Begins an attempt: the instructions from here up to `to`, which do the work of those behind `to` in another order.
+            /// Begins an attempt: the instructions from here up to `to`, which do the work of those after `to` in another order.
             /// If one of them faults, or fuel runs out, the fuel they spent is given back and the run continues at `to`, so that
-            /// the fault is the one of the usual order. Its own price is given back too. No attempt begins while more was given
-            /// back than is spent: the run continues at `to` at once.
+            /// the fault is that of the usual order. Its own price is given back too. While more fuel has been given back than
+            /// spent, no attempt begins: the run continues at `to` at once.
             Attempt { fuel: Small At, to: Target At } cost 1;
             /// Leaves the function with `src`.
             Return { src: Reg In } cost 1 ends;
