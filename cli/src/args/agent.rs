@@ -123,7 +123,7 @@ pub struct AgentReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub agent: Option<PathBuf>,
 
-    /// Declares a tool of the mission, in place of --stub of its run; the trace answers its calls. Repeatable.
+    /// Declares a tool that the run got from --stub; the trace answers its calls. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
