@@ -3,7 +3,7 @@
 //!
 //! **Registers.** A frame sees a window of 256 registers. `r0` holds the function being run, so a
 //! function finds itself and its captures there; `r1…` hold its arguments. A call puts the callee
-//! in `base` and its arguments behind it; the callee's window starts at `base`, so arguments are
+//! in `base` and its arguments after it; the callee's window starts at `base`, so arguments are
 //! not copied, and the result is left in `base`. Frames larger than a window keep the rest in wide
 //! slots (`LoadWide`, `StoreWide`).
 //!
@@ -491,7 +491,7 @@ pub enum Operand {
     ReadWrite(u8),
     /// First of a run of registers that are read; the `Small` operand `n` is their number.
     ReadRun(u8),
-    /// A callee register with `n` arguments behind it, all read; the register itself is written,
+    /// A callee register with `n` arguments after it, all read; the register itself is written,
     /// the argument registers are left undefined.
     Callee(u8),
     /// A callee register like [`Operand::Callee`], but only written itself.

@@ -153,7 +153,7 @@ fn last_uses(
     })
 }
 
-/// What the language offers: a body for every row of the builtin table.
+/// The functions of the language: a body for every row of the builtin table.
 pub struct Library {
     targets: Vec<Target>,
     /// Core function that takes over from each native that gives up.

@@ -1,4 +1,4 @@
-//! What can be written after `ptc agent`.
+//! Arguments of `ptc agent`.
 
 use super::upstream::UpstreamArgs;
 use super::{AttachArgs, quantity};
@@ -20,7 +20,7 @@ pub struct AgentArgs {
     pub command: AgentCommand,
 }
 
-/// What is done with an agent.
+/// Command on an agent.
 #[derive(Subcommand, Debug)]
 pub enum AgentCommand {
     Run(Box<AgentRunArgs>),

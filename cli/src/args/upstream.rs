@@ -7,7 +7,7 @@ use ptc_bytecode::Unit;
 use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 use std::path::PathBuf;
 
-/// Where help lists these flags.
+/// Heading of these flags in help.
 const HEADING: &str = "Upstream servers";
 
 /// Upstream servers a program may call.
@@ -99,7 +99,7 @@ pub struct UpstreamCommandArgs {
     pub command: UpstreamCommand,
 }
 
-/// What is done with servers.
+/// Command on servers.
 #[derive(Subcommand, Debug)]
 pub enum UpstreamCommand {
     /// Lists the servers, or the tools of one.
