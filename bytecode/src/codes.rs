@@ -143,7 +143,7 @@ codes! {
     1002 AbsentField "absent_field" "The program reads a field that none of the records has.";
     1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values: they are of another kind, or a similar constant was meant.";
     1004 UndeclaredField "undeclared_field" "A tool has no known field or argument of this name, but it has a similar one.";
-    1005 MisplacedDoc "misplaced_doc" "A text behind the parameters of a function is not its doc string.";
+    1005 MisplacedDoc "misplaced_doc" "A text after the parameters of a function is not its doc string.";
 }
 
 impl Code {
