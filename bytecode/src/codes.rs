@@ -106,7 +106,7 @@ codes! {
     619 SourceMismatch "source_mismatch" "The source in the artifact is not the one it was compiled from.";
     620 Untrusted "untrusted" "The artifact has no signature of a trusted key.";
     621 UnresolvedBuiltin "unresolved_builtin" "The artifact needs a builtin this version does not have.";
-    622 InterfaceChanged "interface_changed" "Recompiling the artifact's source gave another interface.";
+    622 InterfaceChanged "interface_changed" "A prelude has another interface than the artifact was built with.";
     623 HashMismatch "hash_mismatch" "The artifact is not the build that is pinned by its hash.";
     // Preludes
     701 ReservedNamespace "reserved_namespace" "This namespace belongs to the language.";
