@@ -40,7 +40,7 @@ codes! {
     107 CompileFuelExceeded "compile_fuel_exceeded" "Compiling took more work than `limits.compile_fuel` allows.";
     // Analysis
     201 InvalidForm "invalid_form" "A special form is malformed or not allowed here.";
-    202 InvalidArity "invalid_arity" "A special form or a function known before the run got the wrong number of arguments.";
+    202 InvalidArity "invalid_arity" "A special form, or a lookup function such as `doc`, got the wrong number of arguments.";
     203 InvalidCondForm "invalid_cond_form" "`cond` needs test and result in pairs.";
     204 InvalidThreadForm "invalid_thread_form" "A threading form lacks an operand, or a test has no step.";
     205 UnsupportedPattern "unsupported_pattern" "This is not a destructuring pattern.";

@@ -69,12 +69,12 @@ forms! {
     "dotimes" Dotimes "(dotimes [i n] body…)" "Runs the body with i from 0 to n - 1: gives nil." "(dotimes [i 2] (println i)) ;=> nil";
     "while" While "(while test body…)" "Runs the body as long as the test holds: gives nil." "(while false 1) ;=> nil";
     "->" ThreadFirst "(-> x (f a) g)" "Threads x through the steps as first argument." "(-> 5 (- 1) str) ;=> \"4\"";
-    "->>" ThreadLast "(->> xs (map f) (filter p))" "Threads x through the steps as last argument." "(->> [1 2 3] (map inc) (filter even?)) ;=> [2 4]";
+    "->>" ThreadLast "(->> x (map f) (filter p))" "Threads x through the steps as last argument." "(->> [1 2 3] (map inc) (filter even?)) ;=> [2 4]";
     "as->" ThreadAs "(as-> x name form…)" "Binds name, or the names of a pattern, to the value of each form in turn." "(as-> 5 it (inc it) [it it]) ;=> [6 6]";
     "cond->" CondFirst "(cond-> x test (f a) …)" "Threads x as first argument through the steps whose test holds." "(cond-> {} true (assoc :a 1) false (assoc :b 2)) ;=> {:a 1}";
-    "cond->>" CondLast "(cond->> xs test (f a) …)" "Threads x as last argument through the steps whose test holds." "(cond->> [1 2 3] true (filter odd?)) ;=> [1 3]";
+    "cond->>" CondLast "(cond->> x test (f a) …)" "Threads x as last argument through the steps whose test holds." "(cond->> [1 2 3] true (filter odd?)) ;=> [1 3]";
     "some->" SomeFirst "(some-> x (f a) g)" "As `->`, but stops with nil at the first nil." "(some-> {:a nil} :a inc) ;=> nil";
-    "some->>" SomeLast "(some->> xs (map f))" "As `->>`, but stops with nil at the first nil." "(some->> nil (map inc)) ;=> nil";
+    "some->>" SomeLast "(some->> x (map f))" "As `->>`, but stops with nil at the first nil." "(some->> nil (map inc)) ;=> nil";
     "doto" Doto "(doto x (f a) g)" "Runs the steps on x for effect, gives x." "(doto 5 println) ;=> 5";
     "quote" Quote "(quote form)" "A symbol or collection as data; also written 'form." "(quote [1 2]) ;=> [1 2]";
     "var" Var "(var name)" "The var of a definition; also written #'name. Builtins give themselves." "((var inc) 1) ;=> 2";

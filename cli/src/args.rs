@@ -443,11 +443,11 @@ pub struct BuildArgs {
     #[arg(long)]
     pub debug_info: bool,
 
-    /// Refuses exports that may call any upstream operation, whatever they declare.
+    /// Refuses exports that choose upstream operations at run time, whatever they declare.
     #[arg(long)]
     pub deny_dynamic: bool,
 
-    /// Warns of exports that may call any upstream operation, whatever they declare.
+    /// Warns of exports that choose upstream operations at run time, whatever they declare.
     #[arg(long)]
     pub warn_dynamic: bool,
 

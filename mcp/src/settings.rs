@@ -166,7 +166,7 @@ settings! {
     "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
     /// Configuration file for upstream servers.
     "upstreams-config" upstreams_config: Option<String> = text "";
-    /// Refuses upstream tools that are not declared read-only, and tells clients that programs change nothing.
+    /// Refuses upstream tools that are not known to only read, and tells clients that programs change nothing.
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
     /// Amount of detail in results for clients; default: `slim`, or `debug` with `--debug-tool`.
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
@@ -255,7 +255,7 @@ settings! {
     /// Offers `lisp_task`: the server's own model plans and writes programs. Needs upstream servers, and
     /// `--aggregator-read-only` or `--agentic-allow-writes`.
     "agentic" agentic: bool = switch "false";
-    /// Model for planning, named as in `ptc agent run --llm`; default: the default model.
+    /// Model for planning, named as in `ptc agent run --llm`; default: `default_model` of the table of models.
     "agentic-model" agentic_model: Option<String> = text "";
     /// Uses recorded replies from this cassette instead of a model.
     "agentic-replay" agentic_replay: Option<String> = text "";

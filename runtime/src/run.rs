@@ -492,7 +492,7 @@ impl Outcome {
                 "turning the result into text takes more work than {limit} units (limits.result_fuel)"
             );
             Fault::new(Code::OutputExceeded, message)
-                .hint("return less: a few rows or fields, `(count rows)`, floats for huge integers")
+                .hint("return less: a few rows or fields, `(count rows)`, or floats instead of huge integers")
         })
     }
 

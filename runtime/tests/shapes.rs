@@ -58,12 +58,12 @@ fn a_field_that_a_closed_schema_does_not_have_stops_the_program_before_its_first
     let source = "(def all (tool/orders {:customer \"a\"})) (sum-by :totl all)";
     assert_eq!(
         told(&runtime, source).unwrap_err(),
-        "unknown_field: no record of the result of `tool/orders` has `:totl`; did you mean `:total`?"
+        "unknown_field: no record in the result of `tool/orders` has `:totl`; did you mean `:total`?"
     );
     // With a schema, an unknown field is an error even without a similar one.
     assert_eq!(
         told(&runtime, "(map :weight (tool/orders {:customer \"a\"}))").unwrap_err(),
-        "unknown_field: no record of the result of `tool/orders` has `:weight`; there is `:id`, `:lines`, `:total`"
+        "unknown_field: no record in the result of `tool/orders` has `:weight`; there is `:id`, `:lines`, `:total`"
     );
     assert_eq!(calls.load(Ordering::Relaxed), 0);
     // A program that handles nil may read it.
@@ -76,7 +76,7 @@ fn a_field_that_a_closed_schema_does_not_have_stops_the_program_before_its_first
 fn a_schema_that_leaves_room_only_warns_and_only_if_the_field_was_not_there_after_all() {
     let (runtime, calls) = orders(&json!({"type": "array", "items": order()}));
     let source = "(map :totl (tool/orders {:customer \"a\"}))";
-    let warning = "undeclared_field: no record of the result of `tool/orders` is known to have `:totl`; \
+    let warning = "undeclared_field: no record in the result of `tool/orders` is known to have `:totl`; \
                    did you mean `:total`?";
     assert_eq!(told(&runtime, source), Ok(vec![warning.to_string()]));
     assert_eq!(calls.load(Ordering::Relaxed), 1);

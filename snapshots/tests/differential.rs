@@ -186,6 +186,16 @@ fn pipelines_have_one_answer() {
     assert!(values * 10 >= cases * 3 && opinions * 10 >= cases * 5, "{values}, {opinions}");
 }
 
+/// A sorted set lends elements that have to be found, which the next payment pays: that is no part of the attempt that may
+/// come before it.
+#[test]
+fn what_is_owed_before_an_attempt_is_not_given_back_with_it() {
+    let source = "(let [found (mapv (fn [x] x) (sorted-set 3 1 2))]
+                    (reduce (fn [sum x] (+ sum x)) 0 (map (fn [x] (* nil x)) found)))";
+    let (problem, _) = Judges::new().judge(source);
+    assert!(problem.is_none(), "{}", problem.unwrap_or_default());
+}
+
 /// Replaces `map` by `pmap` in a program.
 fn parallel(source: &str) -> String {
     source.replace("(map (", "(pmap (").replace("(map #", "(pmap #")

@@ -128,7 +128,7 @@ options! {
     "max-catalog-result-bytes" "max-catalog-result-bytes" setting Bytes, "262144",
     |to, value| to.limits.max_catalog_bytes = whole(value), |from| from.limits.max_catalog_bytes as u64;
 
-    "What the server does at the start if an upstream server is unavailable."
+    "What happens at the start if an upstream server is unavailable."
     "upstream-boot-policy" "upstream-boot-policy" setting
     Words(
         &["fail", "degrade"],

@@ -498,6 +498,8 @@ impl Vm {
                 }
                 Op::Attempt { fuel, to } => {
                     current.pc = pc as u32;
+                    // What earlier instructions owe is theirs, and not given back with the attempt.
+                    heap.settle(budget);
                     if !attempts.begin(frames.len(), current, to, budget) {
                         heap.begin_work(budget);
                         goto!(to)

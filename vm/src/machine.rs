@@ -799,7 +799,10 @@ pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
     if limit != 0 && calls > limit {
         return Err(Fault::new(
             Code::ToolCallLimitExceeded,
-            format!("the program made more than {limit} tool calls (limits.tool_calls)"),
+            format!(
+                "the program made more than {limit} tool call{} (limits.tool_calls)",
+                if limit == 1 { "" } else { "s" }
+            ),
         ));
     }
     Ok(())

@@ -272,7 +272,7 @@ options! {
     /// Public keys that must have signed the preludes, or files of such keys; default: no signature is needed.
     [by read_trusted] trusted: Option<ptc_runtime::TrustedKeys> = None;
     /// Visibility of prelude exports: `hide` and `discoverable` list exports, `hide_writes` leaves out all that may write,
-    /// `deny_dynamic` refuses preludes that may call any operation.
+    /// `deny_dynamic` refuses preludes with dynamic calls.
     [by read_policy] policy: ptc_runtime::Policy = ptc_runtime::Policy::default();
     /// Handling of several programs in one reply.
     [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;

@@ -142,7 +142,7 @@ fn refuse(what: &str, text: &str, found: Option<char>) -> Result<(), Diagnostic>
     let shown = quoted(text);
     let mut problem = invalid(
         Code::BadConstant,
-        format!("{what} has the character U+{:04X}, which is not shown as it is: {shown}", u32::from(c)),
+        format!("{what} has the character U+{:04X}, which is not allowed there: {shown}", u32::from(c)),
     );
     problem.hint = Some("take the character out of the source and compile it again".to_string());
     Err(problem)

@@ -45,7 +45,7 @@ struct PolicyArgs {
     #[arg(long = "prelude-hide-writes", help_heading = HEADING)]
     hide_writes: bool,
 
-    /// Refuses preludes that may call any upstream operation, whatever they declare.
+    /// Refuses preludes that choose upstream operations at run time, whatever they declare.
     #[arg(long = "prelude-deny-dynamic", help_heading = HEADING)]
     deny_dynamic: bool,
 }

@@ -269,6 +269,8 @@ pub(super) fn origin(reads: &Reads, of: &[Of]) -> String {
         .collect();
     match (fields.is_empty(), steps.is_empty()) {
         (true, true) => format!("map as {name}"),
+        // The "record of a result" would be notes about it.
+        (true, false) if name.starts_with("the result") => format!("record in {name}"),
         (true, false) => format!("record of {name}"),
         (false, _) => format!("map at {} of {name}", fields.join(", ")),
     }

@@ -78,7 +78,7 @@ fn what_an_export_hands_on_from_a_tool_is_held_against_the_schema_of_the_tool() 
     ] {
         let (lines, called) = told(program);
         assert_eq!(lines.len(), 1, "{program}: {lines:?}");
-        assert!(lines[0].starts_with("unknown_field: no record of the result of `tool/orders`"), "{lines:?}");
+        assert!(lines[0].starts_with("unknown_field: no record in the result of `tool/orders`"), "{lines:?}");
         assert!(lines[0].ends_with("did you mean `:total`?"), "{lines:?}");
         assert!(!called, "{program} called a tool");
     }

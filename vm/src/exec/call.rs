@@ -236,7 +236,7 @@ fn not_callable(callee: Value, args: &[Value]) -> Stop {
     }
     match callee {
         Value::Nil => {
-            fault.hint("a name in front of `(…)` has no value: check that it is defined and granted")
+            fault.hint("the first value in `(…)` is called, and this one is nil: check what gives it")
         }
         Value::Int(_) | Value::Float(_) | Value::Str(_) => {
             fault.hint("the first value in `(…)` is called; write a list of values as `[1 2 3]`")

@@ -156,7 +156,7 @@ pub fn no_positions(coll: Value) -> Stop {
 pub fn float_out_of_range(index: Value) -> Result<(), Stop> {
     match index {
         Value::Float(x) if x.get().is_finite() => Err(Fault::type_error(format!(
-            "`nth` needs an integer as index, but got the float {:?}, which is out of range",
+            "`nth`: the index {:?} is out of range; only an integer out of range gives nil",
             x.get()
         ))
         .hint("`(nth xs (int i))`, or `(nth xs i nil)` with a default")
