@@ -55,8 +55,10 @@ impl PyCall {
 struct State {
     /// The run; None while a thread computes it, and once it has ended.
     run: Option<Run>,
-    /// Calls that a driver was told of.
+    /// Calls in flight that the driver of an async run was told of.
     asked: HashSet<CallId>,
+    /// Calls that it was not told of yet.
+    fresh: Vec<PendingCall>,
     /// Exceptions of tools, with the message of the fault that each became.
     raised: Vec<(String, PyErr)>,
     ended: Option<Result<Py<PyOutcome>, PyErr>>,
@@ -86,6 +88,7 @@ impl PyRun {
         let state = State {
             run: Some(run.scheduled(slices.clone())),
             asked: HashSet::new(),
+            fresh: Vec::new(),
             raised: Vec::new(),
             ended: None,
         };
@@ -243,14 +246,19 @@ impl PyRun {
 
     /// Finds a pending call by its id, or by the object that stands for it.
     fn find(&self, call: &Bound<'_, PyAny>) -> PyResult<PendingCall> {
-        let id = match (call.cast::<PyCall>(), call.cast::<PyString>()) {
-            (Ok(call), _) => call.get().call.id.to_string(),
-            (_, Ok(id)) => id.to_str()?.to_string(),
+        let found = match (call.cast::<PyCall>(), call.cast::<PyString>()) {
+            (Ok(call), _) => {
+                let call = &call.get().call;
+                self.with(|run| run.waits_for(&call.id))?.then(|| call.clone()).ok_or(call.id.to_string())
+            }
+            (_, Ok(id)) => {
+                let id = id.to_str()?;
+                let pending = self.with(|run| run.pending())?;
+                pending.into_iter().find(|call| call.id.to_string() == id).ok_or(id.to_string())
+            }
             _ => return Err(PyTypeError::new_err("name a call by its object or by its id")),
         };
-        let pending = self.with(|run| run.pending())?;
-        let found = pending.into_iter().find(|pending| pending.id.to_string() == id);
-        found.ok_or_else(|| PyRuntimeError::new_err(format!("the call `{id}` is not waiting for a result")))
+        found.map_err(|id| PyRuntimeError::new_err(format!("the call `{id}` is not waiting for a result")))
     }
 }
 
@@ -416,8 +424,10 @@ impl PyRun {
         self.slices.set_short(is_short);
         match compute::slice(py, &mut run) {
             Ok(Some(Step::Done(outcome))) => self.end(py, outcome).map(|()| 0),
-            Ok(Some(Step::NeedsTools(_))) => {
-                self.put(run);
+            Ok(Some(Step::NeedsTools(calls))) => {
+                let state = &mut *self.state();
+                state.fresh.extend(calls.into_iter().filter(|call| state.asked.insert(call.id.clone())));
+                state.run = Some(run);
                 Ok(1)
             }
             Ok(None) => {
@@ -434,18 +444,14 @@ impl PyRun {
     /// Returns the calls that the driver has not seen yet, each with the callable of its tool, if it has one, and
     /// whether that is async.
     #[allow(clippy::type_complexity)]
-    fn _new_calls(&self, py: Python<'_>) -> PyResult<Vec<(PyCall, Option<Py<PyAny>>, bool)>> {
-        let pending = self.with(|run| run.pending())?;
-        let mut state = self.state();
-        let new: Vec<PendingCall> =
-            pending.into_iter().filter(|call| state.asked.insert(call.id.clone())).collect();
-        drop(state);
+    fn _new_calls(&self, py: Python<'_>) -> Vec<(PyCall, Option<Py<PyAny>>, bool)> {
+        let new = std::mem::take(&mut self.state().fresh);
         let with_tool = |call: PendingCall| {
             let tool = self.table.get(&call.name);
             let callable = tool.map(|tool| tool.call.clone_ref(py));
             (PyCall { call }, callable, tool.is_some_and(|tool| tool.is_async))
         };
-        Ok(new.into_iter().map(with_tool).collect())
+        new.into_iter().map(with_tool).collect()
     }
 
     /// Checks that a call may be made, and refuses it otherwise; returns its keyword arguments if it may.
@@ -491,8 +497,7 @@ impl PyRun {
     fn finish_call(&self, py: Python<'_>, call: &PyCall, answered: Answered) -> PyResult<()> {
         let mut run = self.take()?;
         // The run no longer waits for it: a branch before its own has failed.
-        let is_awaited = run.pending().iter().any(|pending| pending.id == call.call.id);
-        let settled = match is_awaited {
+        let settled = match run.waits_for(&call.call.id) {
             true => self.settle(py, &mut run, &call.call, answered),
             false => Ok(()),
         };
