@@ -139,9 +139,8 @@ def web(service, tmp_path):
         "allow_insecure_auth": True,
     }
     config = {"credentials": {"token": {"source": "literal", "value": "s3cret"}}, "upstreams": {"orders": entry}}
-    started = ptc.Servers.start(text=json.dumps(config), freeze=True)
-    yield started
-    started.stop()
+    with ptc.Servers.start(text=json.dumps(config), freeze=True) as started:
+        yield started
 
 
 def test_a_program_calls_a_web_service(web, service):

@@ -158,7 +158,7 @@ pub(crate) fn pending<'a>(
 pub(crate) fn call_at<'a>(vm: &'a Vm, path: &[u32]) -> Option<&'a ToolCall> {
     match path.split_first() {
         None => vm.pending_call(),
-        Some((index, rest)) => call_at(vm.branch(*index as usize)?, rest),
+        Some((index, rest)) => call_at(vm.branch_at(*index as usize)?, rest),
     }
 }
 

@@ -461,7 +461,7 @@ impl Vm {
     }
 
     /// Returns one of [`Vm::branches`].
-    pub fn branch(&self, index: usize) -> Option<&Vm> {
+    pub fn branch_at(&self, index: usize) -> Option<&Vm> {
         match &self.state {
             State::Forked(fork) => fork.running.get(&index).map(|branch| &**branch),
             _ => None,

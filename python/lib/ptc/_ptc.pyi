@@ -314,6 +314,8 @@ class Servers:
 
         With ``freeze``, their tools are listed now, which keeps prompts the same; otherwise when they are first needed.
         """
+    def __enter__(self) -> Servers: ...
+    def __exit__(self, *_error: object) -> None: ...
     def stop(self) -> None:
         """Stops all servers."""
     @property
