@@ -3,11 +3,12 @@
 use crate::compute::{self, Slices};
 use crate::diagnostic::{self, When};
 use crate::outcome::PyOutcome;
-use crate::tools::{self, Answered, Table};
+use crate::tools::{self, Answered, PyTable, Table};
 use crate::value;
 use ptc::runtime::{CallId, PendingCall, Refusal, Run, Step, ToolAnswer};
 use ptc::{Cancel, Outcome, Tools};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyBaseException, PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::HashSet;
@@ -60,16 +61,19 @@ struct State {
     /// Calls that it was not told of yet.
     fresh: Vec<PendingCall>,
     /// Exceptions of tools, with the message of the fault that each became.
-    raised: Vec<(String, PyErr)>,
-    ended: Option<Result<Py<PyOutcome>, PyErr>>,
+    raised: Vec<(String, Py<PyBaseException>)>,
+    ended: Option<Result<Py<PyOutcome>, Py<PyBaseException>>>,
 }
+
+/// Exceptions kept of tools that failed: a program may catch any number, and each keeps the frames it went through.
+const MAX_RAISED: usize = 256;
 
 /// A program under way. It suspends at tool calls, and can be saved as bytes until they have results.
 #[pyclass(frozen, module = "ptc", name = "Run")]
 pub struct PyRun {
     state: Mutex<State>,
     tools: Arc<Tools>,
-    table: Arc<Table>,
+    table: Py<PyTable>,
     cancel: Cancel,
     slices: Arc<Slices>,
     /// Keeps the run's servers open.
@@ -80,7 +84,7 @@ impl PyRun {
     pub fn new(
         run: Run,
         tools: &Arc<Tools>,
-        table: &Arc<Table>,
+        table: Py<PyTable>,
         cancel: Cancel,
         keep: Option<Arc<dyn std::any::Any + Send + Sync>>,
     ) -> PyRun {
@@ -92,14 +96,7 @@ impl PyRun {
             raised: Vec::new(),
             ended: None,
         };
-        PyRun {
-            state: Mutex::new(state),
-            tools: tools.clone(),
-            table: table.clone(),
-            cancel,
-            slices,
-            _keep: keep,
-        }
+        PyRun { state: Mutex::new(state), tools: tools.clone(), table, cancel, slices, _keep: keep }
     }
 
     /// Locks the state. Nothing that waits, and no Python code, is done under the lock.
@@ -139,19 +136,22 @@ impl PyRun {
                 // The fault of a tool is known by its whole text, behind that of the branch it was in. The last of equal
                 // ones counts: the program went on after those before it.
                 let message = &failure.diagnostic().message;
-                let mut state = self.state();
-                let raised = state.raised.iter().rposition(|(text, _)| message.ends_with(text));
-                let cause = raised.map(|index| state.raised.swap_remove(index).1);
-                drop(state);
+                let raised = std::mem::take(&mut self.state().raised);
+                let cause = raised.into_iter().rfind(|(text, _)| message.ends_with(text));
                 let when = if cause.is_some() { When::InTool } else { When::Running };
                 let error = diagnostic::error(py, &failure, when);
-                if cause.is_some() {
-                    error.set_cause(py, cause);
+                if let Some((_, cause)) = cause {
+                    error.set_cause(py, Some(PyErr::from_value(cause.into_bound(py).into_any())));
                 }
-                Err(error)
+                Err(error.into_value(py))
             }
         };
-        self.state().ended = Some(ended);
+        let mut state = self.state();
+        state.ended = Some(ended);
+        let raised = std::mem::take(&mut state.raised);
+        // Python code may run when exceptions go.
+        drop(state);
+        drop(raised);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl PyRun {
                 .map_err(|failure| diagnostic::error(py, &failure, When::Running)),
             Answered::Failed(error, raised) => {
                 let fault = error.to_fault(&call.name);
-                self.state().raised.push((fault.parts().message.clone(), raised));
+                self.keep_raised(fault.parts().message.clone(), raised.into_value(py));
                 run.refuse(&call.id, fault);
                 Ok(())
             }
@@ -185,9 +185,18 @@ impl PyRun {
         }
     }
 
+    /// Keeps the exception of a tool as the cause of the failure that it may become.
+    fn keep_raised(&self, message: String, raised: Py<PyBaseException>) {
+        let mut state = self.state();
+        let oldest = (state.raised.len() == MAX_RAISED).then(|| state.raised.remove(0));
+        state.raised.push((message, raised));
+        drop(state);
+        drop(oldest);
+    }
+
     /// Calls the tool of a call.
-    fn invoke(&self, py: Python<'_>, call: &PendingCall) -> Answered {
-        match self.table.get(&call.name) {
+    fn invoke(&self, py: Python<'_>, table: &Table, call: &PendingCall) -> Answered {
+        match table.get(&call.name) {
             Some(tool) => tools::answer(py, &self.tools, tool, call),
             None => dispatched(tools::dispatch(py, &self.tools, call.clone())),
         }
@@ -198,12 +207,13 @@ impl PyRun {
         &self,
         py: Python<'_>,
         run: &mut Run,
+        table: &Table,
         calls: &[PendingCall],
         threads: usize,
     ) -> PyResult<()> {
         if threads <= 1 || calls.len() == 1 {
             for call in calls {
-                let answered = self.invoke(py, call);
+                let answered = self.invoke(py, table, call);
                 self.settle(py, run, call, answered)?;
             }
             return Ok(());
@@ -211,7 +221,7 @@ impl PyRun {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             while let Some(call) = calls.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let answered = Python::attach(|py| self.invoke(py, call));
+                let answered = Python::attach(|py| self.invoke(py, table, call));
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((call, answered));
             }
         };
@@ -236,10 +246,11 @@ impl PyRun {
         run: &mut Run,
         threads: usize,
     ) -> PyResult<Result<Outcome, ptc::Failure>> {
+        let table = self.table.get().table();
         loop {
             match self.compute(py, run)? {
                 Step::Done(outcome) => return Ok(outcome),
-                Step::NeedsTools(calls) => self.invoke_all(py, run, &calls, threads)?,
+                Step::NeedsTools(calls) => self.invoke_all(py, run, &table, &calls, threads)?,
             }
         }
     }
@@ -276,6 +287,25 @@ fn dispatched(answer: Result<ToolAnswer, Refusal>) -> Answered {
 
 #[pymethods]
 impl PyRun {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.table)?;
+        // What is not visited is kept.
+        let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        state.raised.iter().try_for_each(|(_, raised)| visit.call(raised))?;
+        match &state.ended {
+            Some(Err(error)) => visit.call(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let mut state = self.state();
+        let cleared = (std::mem::take(&mut state.raised), state.ended.take());
+        // Python code may run when exceptions go.
+        drop(state);
+        drop(cleared);
+    }
+
     /// Loads a run that `to_bytes` wrote, perhaps in another process. `grants` is the data that the run was started
     /// with, and `preludes` are its preludes. Damaged or forged bytes are refused.
     #[staticmethod]
@@ -381,7 +411,7 @@ impl PyRun {
     fn outcome(&self, py: Python<'_>) -> PyResult<Py<PyOutcome>> {
         match &self.state().ended {
             Some(Ok(outcome)) => Ok(outcome.clone_ref(py)),
-            Some(Err(error)) => Err(error.clone_ref(py)),
+            Some(Err(error)) => Err(PyErr::from_value(error.bind(py).clone().into_any())),
             None => Err(PyRuntimeError::new_err("the run has not ended; `step()` or `finish()` it")),
         }
     }
@@ -446,8 +476,9 @@ impl PyRun {
     #[allow(clippy::type_complexity)]
     fn _new_calls(&self, py: Python<'_>) -> Vec<(PyCall, Option<Py<PyAny>>, bool)> {
         let new = std::mem::take(&mut self.state().fresh);
+        let table = self.table.get().table();
         let with_tool = |call: PendingCall| {
-            let tool = self.table.get(&call.name);
+            let tool = table.get(&call.name);
             let callable = tool.map(|tool| tool.call.clone_ref(py));
             (PyCall { call }, callable, tool.is_some_and(|tool| tool.is_async))
         };
