@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -159,6 +160,32 @@ def test_a_tool_is_freed_with_its_program():
     del program, shop
     gc.collect()
     assert gone() is None
+
+
+def double(n: int) -> int:
+    return n * 2
+
+
+def test_programs_and_batches_go_to_other_processes():
+    shop = ptc.Prelude.compile("(ns shop) (defn twice [n] (tool/double {:n n}))")
+    program = ptc.Program("(+ data/more (shop/twice data/n))", data={"more": 1}, tools=[double], preludes=[shop])
+    code = """
+        import pickle, sys
+        program, batch = pickle.load(sys.stdin.buffer)
+        print(program(n=5), batch([{"n": 7}]).values)
+    """
+    sent = pickle.dumps((program, program.batch(data={"other": 1}, on_error="null")))
+    folder = os.path.dirname(__file__)
+    path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        input=sent,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.stdout.decode().strip() == "11 [15]", done.stderr.decode()
+    with pytest.raises(TypeError, match="make it in the process"):
+        pickle.dumps(ptc.Program("1", servers=ptc.Servers.start(text="{}")))
 
 
 class Owner:

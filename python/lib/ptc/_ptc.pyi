@@ -128,6 +128,7 @@ class Frozen:
         """Size in memory, in bytes."""
     def thaw(self) -> Any:
         """Returns the data as plain Python."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Grants:
@@ -286,6 +287,7 @@ class Prelude:
         """
     def to_bytes(self) -> bytes:
         """Returns the bytes of a ``.ptcp`` file."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def sign(self, key: str) -> str:
         """Signs the bytes of the file with a private key of 64 hexadecimal digits, and returns the signature."""
     @property
