@@ -12,6 +12,7 @@ __all__ = [
     "AgentCore",
     "BatchResult",
     "Call",
+    "Callables",
     "Cancel",
     "Code",
     "Diagnostic",
@@ -360,6 +361,9 @@ class Rows:
     @staticmethod
     def of_objects(rows: Iterable[Any]) -> Rows: ...
     def __len__(self) -> int: ...
+
+@final
+class Callables: ...
 
 @final
 class Code:
