@@ -2,33 +2,44 @@
 
 use crate::cancel::PyCancel;
 use crate::servers::PyServers;
-use crate::tools::{Answered, ToolSpec, invoke};
+use crate::tools::{self, PyTable, PyTool, Table, ToolSpec};
 use crate::{data, value};
+use ptc::Cancel;
 use ptc::agent::definition::{AgentBuilder, AgentFile, BuildError};
 use ptc::agent::mission::{MissionEvent, MissionEventKind, stream};
 use ptc::agent::tools::{Body, Effect, LlmRef, Tool, ToolKind};
 use ptc::agent::{Agent, RunOptions, Step};
 use ptc::model::{Callback, ErrorKind, LlmError, LlmRequest, LlmResponse};
-use ptc::{Cancel, ToolError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, Weak};
 
 /// The definition of an agent.
 #[pyclass(frozen, module = "ptc._ptc", name = "AgentCore")]
 pub struct PyAgent {
     agent: Agent,
+    table: Py<PyTable>,
 }
 
 #[pymethods]
 impl PyAgent {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.table)
+    }
+
     /// Reads an agent from a TOML or JSON file, and the files that it names, or from a JSON object.
     #[staticmethod]
     #[pyo3(signature = (*, path=None, json=None, tools=Vec::new()))]
-    fn make(path: Option<PathBuf>, json: Option<&str>, tools: Vec<ToolSpec>) -> PyResult<PyAgent> {
+    fn make(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        json: Option<&str>,
+        tools: Vec<ToolSpec>,
+    ) -> PyResult<PyAgent> {
         let builder = match (path, json) {
             (Some(path), _) => AgentFile::load(path).map_err(|error| wrong(&error))?.builder(),
             (None, json) => {
@@ -37,9 +48,10 @@ impl PyAgent {
                 AgentBuilder::from_json(&table)
             }
         };
-        let builder =
-            tools.into_iter().try_fold(builder, |builder, spec| PyResult::Ok(builder.tool(tool(spec)?)))?;
-        Ok(PyAgent { agent: builder.build().map_err(|error| wrong(&error))? })
+        let table = tools::table(py, &tools)?;
+        let with_tool = |builder: AgentBuilder, spec| PyResult::Ok(builder.tool(tool(spec, table.get())?));
+        let builder = tools.into_iter().try_fold(builder, with_tool)?;
+        Ok(PyAgent { agent: builder.build().map_err(|error| wrong(&error))?, table })
     }
 
     /// Name of the agent, for traces.
@@ -71,6 +83,7 @@ impl PyAgent {
     #[pyo3(signature = (context, *, ask=None, model=None, servers=None, cancel=None))]
     fn stream(
         &self,
+        py: Python<'_>,
         context: &Bound<'_, PyDict>,
         ask: Option<Py<PyAny>>,
         model: Option<String>,
@@ -78,8 +91,11 @@ impl PyAgent {
         cancel: Option<&PyCancel>,
     ) -> PyResult<PyMission> {
         let mut options = RunOptions { context: data::datum(context, "data")?, ..RunOptions::new() };
-        if let Some(ask) = ask {
-            options = options.llm(LlmRef::client(Callback::blocking(move |request| reply(&ask, request))));
+        let mut models = PyTable::default();
+        if let Some(call) = ask {
+            models = Table::from([(MODEL.to_string(), PyTool { call, is_async: false })]).into();
+            let model = models.weak();
+            options = options.llm(LlmRef::client(Callback::blocking(move |request| reply(&model, request))));
         } else if let Some(name) = model {
             options = options.llm(LlmRef::from(name));
         }
@@ -89,7 +105,8 @@ impl PyAgent {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();
         options = options.cancel(&cancel);
         let events = stream(self.agent.clone(), options).blocking();
-        Ok(PyMission { events: Mutex::new(Some(Box::new(events))), cancel })
+        let tables = [self.table.clone_ref(py), Py::new(py, models)?];
+        Ok(PyMission { events: Mutex::new(Some(Box::new(events))), cancel, tables })
     }
 }
 
@@ -97,22 +114,15 @@ fn wrong(error: &BuildError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Makes a tool of an agent from a Python callable.
-fn tool(spec: ToolSpec) -> PyResult<Tool> {
+/// Makes a tool of an agent from a Python callable, which is in `table`.
+fn tool(spec: ToolSpec, table: &PyTable) -> PyResult<Tool> {
     let schema = |text: Option<String>| -> PyResult<Option<Value>> {
         text.map(|text| serde_json::from_str(&text).map_err(|error| PyValueError::new_err(error.to_string())))
             .transpose()
     };
     let (takes, answers) = (schema(spec.takes)?, schema(spec.answers)?);
-    let (call, is_async) = (spec.call, spec.is_async);
-    let body = Body::blocking(move |args, _| {
-        Python::attach(|py| match invoke(py, &call, is_async, args.datum()) {
-            Answered::Value(answer) => Ok(answer),
-            Answered::Failed(error, _) => Err(error),
-            Answered::Refused(fault) => Err(ToolError::new(&fault.parts().message)),
-            Answered::Interrupted(error) => Err(ToolError::new(error)),
-        })
-    });
+    let (table, name) = (table.weak(), spec.name.clone());
+    let body = Body::blocking(move |args, _| tools::call(&table, &name, args.datum()));
     let mut tool = Tool::of(spec.name, ToolKind::Plain(body));
     if let Some(takes) = takes {
         tool = tool.schemas(&takes, answers.as_ref());
@@ -128,12 +138,20 @@ fn tool(spec: ToolSpec) -> PyResult<Tool> {
     Ok(tool)
 }
 
+/// Name of the caller's model in its table.
+const MODEL: &str = "model";
+
 /// Asks the model of the caller, which is Python code.
-fn reply(ask: &Py<PyAny>, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+fn reply(table: &Weak<Table>, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
     let unreadable = |error: String| LlmError::new(ErrorKind::BadReply, error);
     let text = serde_json::to_string(request).map_err(|error| unreadable(error.to_string()))?;
-    let answer: String = Python::attach(|py| ask.bind(py).call1((text,))?.extract())
-        .map_err(|error: PyErr| LlmError::new(ErrorKind::Exception, error.to_string()))?;
+    let answer: String = Python::attach(|py| {
+        let table = table.upgrade();
+        let model = table.as_ref().and_then(|table| table.get(MODEL));
+        let model = model.ok_or_else(|| PyRuntimeError::new_err("the mission is closed"))?;
+        model.call.bind(py).call1((text,))?.extract()
+    })
+    .map_err(|error: PyErr| LlmError::new(ErrorKind::Exception, error.to_string()))?;
     serde_json::from_str(&answer).map_err(|error| unreadable(format!("the reply cannot be read: {error}")))
 }
 
@@ -145,10 +163,26 @@ pub struct PyMission {
     /// None while a thread waits for the next event.
     events: Mutex<Option<Events>>,
     cancel: Cancel,
+    /// Tools of its agent, and its model.
+    tables: [Py<PyTable>; 2],
+}
+
+impl Drop for PyMission {
+    fn drop(&mut self) {
+        let events = self.events.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // As in `close`: most missions were closed before.
+        if events.is_some() {
+            Python::attach(|py| py.detach(|| drop(events)));
+        }
+    }
 }
 
 #[pymethods]
 impl PyMission {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.tables.iter().try_for_each(|table| visit.call(table))
+    }
+
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
         this
     }

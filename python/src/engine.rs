@@ -9,10 +9,11 @@ use crate::prelude::PyPrelude;
 use crate::run::PyRun;
 use crate::servers::PyServers;
 use crate::session::PySession;
-use crate::tools::{self, Table, ToolSpec};
+use crate::tools::{self, PyTable, ToolSpec};
 use ptc::runtime::{Attach, Inventory, Program, Run, Runtime, TrustedKeys};
 use ptc::upstream::ProgramHost;
 use ptc::{Cancel, Engine, Failure};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use std::time::Duration;
 #[pyclass(frozen, module = "ptc._ptc", name = "Engine")]
 pub struct PyEngine {
     pub runtime: Runtime,
-    pub table: Arc<Table>,
+    pub table: Py<PyTable>,
     host: Option<Arc<ProgramHost>>,
 }
 
@@ -45,10 +46,9 @@ impl PyEngine {
             let keys = TrustedKeys::parse(keys).map_err(|problem| diagnostic::problem(py, problem))?;
             runtime = runtime.trusted(keys);
         }
-        let mut table = Arc::default();
+        let table = tools::table(py, tools.as_deref().unwrap_or_default())?;
         if let Some(specs) = tools {
-            let (tools, made) = tools::tools(py, specs)?;
-            (runtime, table) = (runtime.with_tools(tools), made);
+            runtime = runtime.with_tools(tools::tools(specs, table.get())?);
         }
         let host = servers.map(|servers| servers.get().host()).transpose()?;
         if let Some(host) = &host {
@@ -59,6 +59,10 @@ impl PyEngine {
             runtime = attached.map_err(|failure| diagnostic::error(py, &failure, When::Before))?;
         }
         Ok(PyEngine { runtime, table, host: host.map(Arc::new) })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.table)
     }
 
     /// Compiles a program.
@@ -80,7 +84,7 @@ impl PyEngine {
         let grants = grants.grants.clone().cancel(&cancel);
         let run = py.detach(|| self.runtime.start_with(&code.program, &grants));
         let run = run.map_err(|failure| diagnostic::error(py, &failure, When::Before))?;
-        Ok(self.run(run, cancel))
+        Ok(self.run(py, run, cancel))
     }
 
     /// Loads a run from bytes.
@@ -95,7 +99,7 @@ impl PyEngine {
         let grants = grants.grants.clone().cancel(&cancel);
         let run = py.detach(|| self.runtime.load(bytes, &grants));
         let run = run.map_err(|failure| diagnostic::error(py, &failure, When::Before))?;
-        Ok(self.run(run, cancel))
+        Ok(self.run(py, run, cancel))
     }
 
     /// Checks a program as far as that is possible without running it.
@@ -135,7 +139,7 @@ impl PyEngine {
     ) -> PyResult<PyRun> {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();
         let run = session.start(py, source, &cancel, None)?;
-        Ok(self.run(run, cancel))
+        Ok(self.run(py, run, cancel))
     }
 
     /// Makes a run that calls a function of a session.
@@ -149,7 +153,7 @@ impl PyEngine {
     ) -> PyResult<PyRun> {
         let cancel = cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default();
         let run = session.start(py, name, &cancel, Some(&arguments.grants))?;
-        Ok(self.run(run, cancel))
+        Ok(self.run(py, run, cancel))
     }
 
     /// Returns the part of a prompt about the attached preludes.
@@ -170,13 +174,13 @@ impl PyEngine {
 }
 
 impl PyEngine {
-    fn run(&self, run: Run, cancel: Cancel) -> PyRun {
+    fn run(&self, py: Python<'_>, run: Run, cancel: Cancel) -> PyRun {
         if let Some(host) = &self.host {
             // Every run has a call budget of its own.
             host.begin(Duration::from_millis(self.runtime.current_limits().timeout_ms.max(10_000)));
         }
         let keep = self.host.clone().map(|host| host as Arc<dyn std::any::Any + Send + Sync>);
-        PyRun::new(run, self.runtime.tools(), &self.table, cancel, keep)
+        PyRun::new(run, self.runtime.tools(), self.table.clone_ref(py), cancel, keep)
     }
 }
 

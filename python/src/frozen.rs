@@ -30,6 +30,10 @@ impl PyFrozen {
         value::python(py, &datum)
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        Ok((py.import("ptc")?.getattr("freeze")?, (self.thaw(py)?,)))
+    }
+
     fn __repr__(&self) -> String {
         format!("<Frozen {} bytes>", self.frozen.bytes())
     }

@@ -62,6 +62,8 @@ mod _ptc {
     use crate::servers::PyServers;
     #[pymodule_export]
     use crate::session::PySession;
+    #[pymodule_export]
+    use crate::tools::PyTable;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -126,6 +126,10 @@ impl PyPrelude {
         self.prelude.inventory(Inventory::default())
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.import("ptc._run")?.getattr("load_prelude")?, (self.to_bytes(py),)))
+    }
+
     fn __repr__(&self) -> String {
         format!("<Prelude {}>", self.namespaces().join(" "))
     }

@@ -3,11 +3,12 @@
 use crate::compute::{self, Slices};
 use crate::diagnostic::{self, When};
 use crate::outcome::PyOutcome;
-use crate::tools::{self, Answered, Table};
+use crate::tools::{self, Answered, PyTable, Table};
 use crate::value;
 use ptc::runtime::{CallId, PendingCall, Refusal, Run, Step, ToolAnswer};
 use ptc::{Cancel, Outcome, Tools};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyBaseException, PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::HashSet;
@@ -55,19 +56,24 @@ impl PyCall {
 struct State {
     /// The run; None while a thread computes it, and once it has ended.
     run: Option<Run>,
-    /// Calls that a driver was told of.
+    /// Calls in flight that the driver of an async run was told of.
     asked: HashSet<CallId>,
+    /// Calls that it was not told of yet.
+    fresh: Vec<PendingCall>,
     /// Exceptions of tools, with the message of the fault that each became.
-    raised: Vec<(String, PyErr)>,
-    ended: Option<Result<Py<PyOutcome>, PyErr>>,
+    raised: Vec<(String, Py<PyBaseException>)>,
+    ended: Option<Result<Py<PyOutcome>, Py<PyBaseException>>>,
 }
+
+/// Exceptions kept of tools that failed: a program may catch any number, and each keeps the frames it went through.
+const MAX_RAISED: usize = 256;
 
 /// A program under way. It suspends at tool calls, and can be saved as bytes until they have results.
 #[pyclass(frozen, module = "ptc", name = "Run")]
 pub struct PyRun {
     state: Mutex<State>,
     tools: Arc<Tools>,
-    table: Arc<Table>,
+    table: Py<PyTable>,
     cancel: Cancel,
     slices: Arc<Slices>,
     /// Keeps the run's servers open.
@@ -78,7 +84,7 @@ impl PyRun {
     pub fn new(
         run: Run,
         tools: &Arc<Tools>,
-        table: &Arc<Table>,
+        table: Py<PyTable>,
         cancel: Cancel,
         keep: Option<Arc<dyn std::any::Any + Send + Sync>>,
     ) -> PyRun {
@@ -86,17 +92,11 @@ impl PyRun {
         let state = State {
             run: Some(run.scheduled(slices.clone())),
             asked: HashSet::new(),
+            fresh: Vec::new(),
             raised: Vec::new(),
             ended: None,
         };
-        PyRun {
-            state: Mutex::new(state),
-            tools: tools.clone(),
-            table: table.clone(),
-            cancel,
-            slices,
-            _keep: keep,
-        }
+        PyRun { state: Mutex::new(state), tools: tools.clone(), table, cancel, slices, _keep: keep }
     }
 
     /// Locks the state. Nothing that waits, and no Python code, is done under the lock.
@@ -136,19 +136,22 @@ impl PyRun {
                 // The fault of a tool is known by its whole text, behind that of the branch it was in. The last of equal
                 // ones counts: the program went on after those before it.
                 let message = &failure.diagnostic().message;
-                let mut state = self.state();
-                let raised = state.raised.iter().rposition(|(text, _)| message.ends_with(text));
-                let cause = raised.map(|index| state.raised.swap_remove(index).1);
-                drop(state);
+                let raised = std::mem::take(&mut self.state().raised);
+                let cause = raised.into_iter().rfind(|(text, _)| message.ends_with(text));
                 let when = if cause.is_some() { When::InTool } else { When::Running };
                 let error = diagnostic::error(py, &failure, when);
-                if cause.is_some() {
-                    error.set_cause(py, cause);
+                if let Some((_, cause)) = cause {
+                    error.set_cause(py, Some(PyErr::from_value(cause.into_bound(py).into_any())));
                 }
-                Err(error)
+                Err(error.into_value(py))
             }
         };
-        self.state().ended = Some(ended);
+        let mut state = self.state();
+        state.ended = Some(ended);
+        let raised = std::mem::take(&mut state.raised);
+        // Python code may run when exceptions go.
+        drop(state);
+        drop(raised);
         Ok(())
     }
 
@@ -170,7 +173,7 @@ impl PyRun {
                 .map_err(|failure| diagnostic::error(py, &failure, When::Running)),
             Answered::Failed(error, raised) => {
                 let fault = error.to_fault(&call.name);
-                self.state().raised.push((fault.parts().message.clone(), raised));
+                self.keep_raised(fault.parts().message.clone(), raised.into_value(py));
                 run.refuse(&call.id, fault);
                 Ok(())
             }
@@ -182,9 +185,18 @@ impl PyRun {
         }
     }
 
+    /// Keeps the exception of a tool as the cause of the failure that it may become.
+    fn keep_raised(&self, message: String, raised: Py<PyBaseException>) {
+        let mut state = self.state();
+        let oldest = (state.raised.len() == MAX_RAISED).then(|| state.raised.remove(0));
+        state.raised.push((message, raised));
+        drop(state);
+        drop(oldest);
+    }
+
     /// Calls the tool of a call.
-    fn invoke(&self, py: Python<'_>, call: &PendingCall) -> Answered {
-        match self.table.get(&call.name) {
+    fn invoke(&self, py: Python<'_>, table: &Table, call: &PendingCall) -> Answered {
+        match table.get(&call.name) {
             Some(tool) => tools::answer(py, &self.tools, tool, call),
             None => dispatched(tools::dispatch(py, &self.tools, call.clone())),
         }
@@ -195,12 +207,13 @@ impl PyRun {
         &self,
         py: Python<'_>,
         run: &mut Run,
+        table: &Table,
         calls: &[PendingCall],
         threads: usize,
     ) -> PyResult<()> {
         if threads <= 1 || calls.len() == 1 {
             for call in calls {
-                let answered = self.invoke(py, call);
+                let answered = self.invoke(py, table, call);
                 self.settle(py, run, call, answered)?;
             }
             return Ok(());
@@ -208,7 +221,7 @@ impl PyRun {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             while let Some(call) = calls.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let answered = Python::attach(|py| self.invoke(py, call));
+                let answered = Python::attach(|py| self.invoke(py, table, call));
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((call, answered));
             }
         };
@@ -233,24 +246,30 @@ impl PyRun {
         run: &mut Run,
         threads: usize,
     ) -> PyResult<Result<Outcome, ptc::Failure>> {
+        let table = self.table.get().table();
         loop {
             match self.compute(py, run)? {
                 Step::Done(outcome) => return Ok(outcome),
-                Step::NeedsTools(calls) => self.invoke_all(py, run, &calls, threads)?,
+                Step::NeedsTools(calls) => self.invoke_all(py, run, &table, &calls, threads)?,
             }
         }
     }
 
     /// Finds a pending call by its id, or by the object that stands for it.
     fn find(&self, call: &Bound<'_, PyAny>) -> PyResult<PendingCall> {
-        let id = match (call.cast::<PyCall>(), call.cast::<PyString>()) {
-            (Ok(call), _) => call.get().call.id.to_string(),
-            (_, Ok(id)) => id.to_str()?.to_string(),
+        let found = match (call.cast::<PyCall>(), call.cast::<PyString>()) {
+            (Ok(call), _) => {
+                let call = &call.get().call;
+                self.with(|run| run.waits_for(&call.id))?.then(|| call.clone()).ok_or(call.id.to_string())
+            }
+            (_, Ok(id)) => {
+                let id = id.to_str()?;
+                let pending = self.with(|run| run.pending())?;
+                pending.into_iter().find(|call| call.id.to_string() == id).ok_or(id.to_string())
+            }
             _ => return Err(PyTypeError::new_err("name a call by its object or by its id")),
         };
-        let pending = self.with(|run| run.pending())?;
-        let found = pending.into_iter().find(|pending| pending.id.to_string() == id);
-        found.ok_or_else(|| PyRuntimeError::new_err(format!("the call `{id}` is not waiting for a result")))
+        found.map_err(|id| PyRuntimeError::new_err(format!("the call `{id}` is not waiting for a result")))
     }
 }
 
@@ -268,6 +287,25 @@ fn dispatched(answer: Result<ToolAnswer, Refusal>) -> Answered {
 
 #[pymethods]
 impl PyRun {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.table)?;
+        // What is not visited is kept.
+        let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        state.raised.iter().try_for_each(|(_, raised)| visit.call(raised))?;
+        match &state.ended {
+            Some(Err(error)) => visit.call(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let mut state = self.state();
+        let cleared = (std::mem::take(&mut state.raised), state.ended.take());
+        // Python code may run when exceptions go.
+        drop(state);
+        drop(cleared);
+    }
+
     /// Loads a run that `to_bytes` wrote, perhaps in another process. `grants` is the data that the run was started
     /// with, and `preludes` are its preludes. Damaged or forged bytes are refused.
     #[staticmethod]
@@ -373,7 +411,7 @@ impl PyRun {
     fn outcome(&self, py: Python<'_>) -> PyResult<Py<PyOutcome>> {
         match &self.state().ended {
             Some(Ok(outcome)) => Ok(outcome.clone_ref(py)),
-            Some(Err(error)) => Err(error.clone_ref(py)),
+            Some(Err(error)) => Err(PyErr::from_value(error.bind(py).clone().into_any())),
             None => Err(PyRuntimeError::new_err("the run has not ended; `step()` or `finish()` it")),
         }
     }
@@ -416,8 +454,10 @@ impl PyRun {
         self.slices.set_short(is_short);
         match compute::slice(py, &mut run) {
             Ok(Some(Step::Done(outcome))) => self.end(py, outcome).map(|()| 0),
-            Ok(Some(Step::NeedsTools(_))) => {
-                self.put(run);
+            Ok(Some(Step::NeedsTools(calls))) => {
+                let state = &mut *self.state();
+                state.fresh.extend(calls.into_iter().filter(|call| state.asked.insert(call.id.clone())));
+                state.run = Some(run);
                 Ok(1)
             }
             Ok(None) => {
@@ -434,18 +474,15 @@ impl PyRun {
     /// Returns the calls that the driver has not seen yet, each with the callable of its tool, if it has one, and
     /// whether that is async.
     #[allow(clippy::type_complexity)]
-    fn _new_calls(&self, py: Python<'_>) -> PyResult<Vec<(PyCall, Option<Py<PyAny>>, bool)>> {
-        let pending = self.with(|run| run.pending())?;
-        let mut state = self.state();
-        let new: Vec<PendingCall> =
-            pending.into_iter().filter(|call| state.asked.insert(call.id.clone())).collect();
-        drop(state);
+    fn _new_calls(&self, py: Python<'_>) -> Vec<(PyCall, Option<Py<PyAny>>, bool)> {
+        let new = std::mem::take(&mut self.state().fresh);
+        let table = self.table.get().table();
         let with_tool = |call: PendingCall| {
-            let tool = self.table.get(&call.name);
+            let tool = table.get(&call.name);
             let callable = tool.map(|tool| tool.call.clone_ref(py));
             (PyCall { call }, callable, tool.is_some_and(|tool| tool.is_async))
         };
-        Ok(new.into_iter().map(with_tool).collect())
+        new.into_iter().map(with_tool).collect()
     }
 
     /// Checks that a call may be made, and refuses it otherwise; returns its keyword arguments if it may.
@@ -491,8 +528,7 @@ impl PyRun {
     fn finish_call(&self, py: Python<'_>, call: &PyCall, answered: Answered) -> PyResult<()> {
         let mut run = self.take()?;
         // The run no longer waits for it: a branch before its own has failed.
-        let is_awaited = run.pending().iter().any(|pending| pending.id == call.call.id);
-        let settled = match is_awaited {
+        let settled = match run.waits_for(&call.call.id) {
             true => self.settle(py, &mut run, &call.call, answered),
             false => Ok(()),
         };

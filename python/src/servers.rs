@@ -4,6 +4,7 @@ use ptc::upstream::config::{Config, Surroundings};
 use ptc::upstream::{Options, ProgramHost, Snapshot, Upstream};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::path::PathBuf;
 
 /// Running MCP and OpenAPI servers that programs call with `(tool/call {…})`.
@@ -68,6 +69,15 @@ impl PyServers {
         let upstream = self.upstream()?;
         py.detach(|| upstream.stop());
         Ok(())
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.stop(py)
     }
 
     /// Names of the servers.

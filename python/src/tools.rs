@@ -6,11 +6,12 @@ use crate::{data, value};
 use ptc::runtime::{Datum, Effects, Fault, PendingCall, Refusal, ToolAnswer};
 use ptc::{Shape, ToolError, ToolShape, Tools};
 use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// One tool, as the Python half describes it.
 #[derive(FromPyObject)]
@@ -35,8 +36,53 @@ pub struct PyTool {
     pub is_async: bool,
 }
 
-/// The callables of an engine, by the name of their tool.
+/// Callables by the name of their tool.
 pub type Table = HashMap<String, PyTool>;
+
+/// Owner of callables. The garbage collector of Python looks into it and into nothing else of this crate that holds
+/// callables, so all others refer to it: a tool may be a method of the object that has the program.
+#[pyclass(frozen, module = "ptc._ptc", name = "Callables")]
+#[derive(Default)]
+pub struct PyTable {
+    table: Mutex<Arc<Table>>,
+}
+
+impl PyTable {
+    /// Returns the callables, to be called and then forgotten.
+    pub fn table(&self) -> Arc<Table> {
+        self.locked().clone()
+    }
+
+    /// Returns a reference that does not keep the callables.
+    pub fn weak(&self) -> Weak<Table> {
+        Arc::downgrade(&self.locked())
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Arc<Table>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<Table> for PyTable {
+    fn from(table: Table) -> PyTable {
+        PyTable { table: Mutex::new(Arc::new(table)) }
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What is not visited is kept.
+        let Ok(table) = self.table.try_lock() else { return Ok(()) };
+        table.values().try_for_each(|tool| visit.call(&tool.call))
+    }
+
+    fn __clear__(&self) {
+        // Python code may run when the callables go, so they go after the lock.
+        let table = std::mem::take(&mut *self.locked());
+        drop(table);
+    }
+}
 
 /// Result of a call of Python code.
 pub enum Answered {
@@ -49,21 +95,21 @@ pub enum Answered {
     Interrupted(PyErr),
 }
 
-/// Makes the tools of an engine, and the table of their callables.
-pub fn tools(py: Python<'_>, specs: Vec<ToolSpec>) -> PyResult<(Tools, Arc<Table>)> {
+/// Makes the owner of the callables of these tools.
+pub fn table(py: Python<'_>, specs: &[ToolSpec]) -> PyResult<Py<PyTable>> {
+    let entry = |spec: &ToolSpec| {
+        (spec.name.clone(), PyTool { call: spec.call.clone_ref(py), is_async: spec.is_async })
+    };
+    Py::new(py, PyTable::from(specs.iter().map(entry).collect::<Table>()))
+}
+
+/// Makes the tools of an engine, whose callables are in `table`.
+pub fn tools(specs: Vec<ToolSpec>, table: &PyTable) -> PyResult<Tools> {
     let mut tools = Tools::new();
-    let mut table = Table::new();
     for spec in specs {
-        let (call, is_async) = (spec.call.clone_ref(py), spec.is_async);
-        // Batches and missions call a tool from threads of their own.
-        tools = tools.with_answer(&spec.name, move |args| {
-            Python::attach(|py| match invoke(py, &call, is_async, args.datum()) {
-                Answered::Value(answer) => Ok(answer),
-                Answered::Failed(error, _) => Err(error),
-                Answered::Refused(fault) => Err(ToolError::new(&fault.parts().message)),
-                Answered::Interrupted(error) => Err(ToolError::new(error)),
-            })
-        });
+        let (table, name) = (table.weak(), spec.name.clone());
+        // Batches call a tool from threads of their own.
+        tools = tools.with_answer(&spec.name, move |args| call(&table, &name, args.datum()));
         let takes = spec.takes.map_or(Ok(Shape::Anything), |schema| shape(&spec.name, &schema))?;
         let answers = spec.answers.map_or(Ok(Shape::Anything), |schema| shape(&spec.name, &schema))?;
         if takes != Shape::Anything || answers != Shape::Anything {
@@ -75,9 +121,8 @@ pub fn tools(py: Python<'_>, specs: Vec<ToolSpec>) -> PyResult<(Tools, Arc<Table
         if spec.is_private {
             tools = tools.private(&spec.name, |_| Ok(()));
         }
-        table.insert(spec.name, PyTool { call: spec.call, is_async: spec.is_async });
     }
-    Ok((tools, Arc::new(table)))
+    Ok(tools)
 }
 
 fn shape(name: &str, schema: &str) -> PyResult<Shape> {
@@ -92,6 +137,21 @@ fn effect(name: &str) -> PyResult<Effects> {
         "write" => Ok(Effects::Write),
         other => Err(PyValueError::new_err(format!("an effect is \"read\" or \"write\", not {other:?}"))),
     }
+}
+
+/// Calls a tool from a thread of a batch or a mission.
+pub fn call(table: &Weak<Table>, name: &str, args: &Datum) -> Result<ToolAnswer, ToolError> {
+    Python::attach(|py| {
+        let table = table.upgrade();
+        let tool = table.as_ref().and_then(|table| table.get(name));
+        let tool = tool.ok_or_else(|| ToolError::new("the Python object that had it is gone"))?;
+        match invoke(py, &tool.call, tool.is_async, args) {
+            Answered::Value(answer) => Ok(answer),
+            Answered::Failed(error, _) => Err(error),
+            Answered::Refused(fault) => Err(ToolError::new(&fault.parts().message)),
+            Answered::Interrupted(error) => Err(ToolError::new(error)),
+        }
+    })
 }
 
 /// Calls a tool as the driver of a run.

@@ -21,17 +21,11 @@ pub fn python<'py>(py: Python<'py>, datum: &Datum) -> PyResult<Bound<'py, PyAny>
                 keywords.entry(name).or_insert_with(|| PyString::intern(py, name)).clone().into_any()
             }
             Node::Vector(count) => {
-                let items = stack.split_off(stack.len() - *count as usize);
+                let items = stack.drain(stack.len() - *count as usize..);
                 PyList::new(py, items)?.into_any()
             }
-            Node::Map(count) => {
-                let items = stack.split_off(stack.len() - 2 * *count as usize);
-                map(py, items)?
-            }
-            Node::Set(count) => {
-                let items = stack.split_off(stack.len() - *count as usize);
-                set(py, items)?
-            }
+            Node::Map(count) => map(py, stack.drain(stack.len() - 2 * *count as usize..))?,
+            Node::Set(count) => set(py, stack.drain(stack.len() - *count as usize..))?,
             leaf => scalar(py, leaf)?,
         };
         stack.push(object);
@@ -39,10 +33,11 @@ pub fn python<'py>(py: Python<'py>, datum: &Datum) -> PyResult<Bound<'py, PyAny>
     stack.pop().ok_or_else(|| PyValueError::new_err("a value without parts"))
 }
 
-fn map<'py>(py: Python<'py>, items: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+type Items<'v, 'py> = std::vec::Drain<'v, Bound<'py, PyAny>>;
+
+fn map<'py>(py: Python<'py>, mut items: Items<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
     let dict = PyDict::new(py);
     let count = items.len() / 2;
-    let mut items = items.into_iter();
     while let (Some(key), Some(value)) = (items.next(), items.next()) {
         dict.set_item(hashable(key)?, value)?;
     }
@@ -55,7 +50,7 @@ fn map<'py>(py: Python<'py>, items: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'p
     Ok(dict.into_any())
 }
 
-fn set<'py>(py: Python<'py>, items: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+fn set<'py>(py: Python<'py>, items: Items<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
     let count = items.len();
     let set = PySet::empty(py)?;
     for item in items {

@@ -1,4 +1,5 @@
-"""Runs everything at once for a while and watches the memory: `python tests/stress.py [seconds]`.
+"""Runs everything at once for a while and watches the memory: `python tests/stress.py [seconds]`, or with
+`--rounds N` a number of times, for tools that slow it down: `.ci/run python_valgrind`.
 
 Threads run programs that call tools, fail, are cancelled, suspend and go to bytes, beside event loops with async ones;
 then the process forks. It fails if a value is wrong, something hangs, or memory grows after the first third.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import pickle
 import random
 import sys
 import threading
@@ -17,6 +19,10 @@ import time
 import ptc
 
 ROWS = ptc.freeze([{"n": n, "tag": str(n % 7)} for n in range(500)])
+
+
+#: Tools such as valgrind make a program twenty times slower.
+LIMITS = {"timeout_ms": 600_000}
 
 
 class Broken(Exception):
@@ -36,9 +42,9 @@ async def later(n: int) -> int:
     return double(n)
 
 
-PROGRAM = ptc.Program("(mapv (fn [n] (tool/double {:n n})) data/ns)", tools=[double])
-COUNTS = ptc.Program("(frequencies (map :tag data/rows))", data={"rows": ROWS}, tools={})
-ENDLESS = ptc.Program("(loop [i 0] (recur (inc i)))", limits={"fuel": 10**15, "timeout_ms": 60_000})
+PROGRAM = ptc.Program("(mapv (fn [n] (tool/double {:n n})) data/ns)", tools=[double], limits=LIMITS)
+COUNTS = ptc.Program("(frequencies (map :tag data/rows))", data={"rows": ROWS}, tools={}, limits=LIMITS)
+ENDLESS = ptc.Program("(loop [i 0] (recur (inc i)))", limits={**LIMITS, "fuel": 10**15})
 
 
 def tools(dice: random.Random) -> None:
@@ -56,7 +62,7 @@ def parallel(dice: random.Random) -> None:
     count = dice.randrange(1, 30)
     program = "(reduce + (pmap (fn [n] (try (tool/double {:n n}) (catch Exception e 0))) (range data/c)))"
     wanted = sum(n * 2 for n in range(count) if n % 13)
-    assert ptc.run(program, {"c": count}, tools=[double], threads=4) == wanted
+    assert ptc.run(program, {"c": count}, tools=[double], limits=LIMITS, threads=4) == wanted
 
 
 def cancelled(dice: random.Random) -> None:
@@ -73,10 +79,10 @@ def cancelled(dice: random.Random) -> None:
 
 def suspended(dice: random.Random) -> None:
     """Goes to bytes and back at every call."""
-    run = ptc.Program("(reduce + (pmap (fn [n] (tool/ask {:n n})) (range 5)))").start()
+    run = ptc.Program("(reduce + (pmap (fn [n] (tool/ask {:n n})) (range 5)))", limits=LIMITS).start()
     while calls := run.step():
         run.answer(dice.choice(calls), 1)
-        run = ptc.Run.from_bytes(run.to_bytes())
+        run = ptc.Run.from_bytes(run.to_bytes(), limits=LIMITS)
     assert run.outcome.value == 5
 
 
@@ -84,13 +90,16 @@ def loops(dice: random.Random) -> None:
     """Runs async programs, some of whose tasks are cancelled."""
 
     async def one(n: int) -> None:
-        program = "(pmap (fn [n] (tool/later {:n n})) (range 14 26))"
-        work = ptc.run_async(program, tools=[later])
+        first = 10 if n == 1 else 14
+        program = f"(pmap (fn [n] (tool/later {{:n n}})) (range {first} 26))"
+        work = ptc.run_async(program, tools=[later], limits=LIMITS)
         try:
-            value = await asyncio.wait_for(work, 0.002 if n == 0 else 30)
+            value = await asyncio.wait_for(work, 0.002 if n == 0 else 300)
             assert value == [n * 2 for n in range(14, 26)]
         except asyncio.TimeoutError:
             assert n == 0
+        except ptc.ToolFailed as error:
+            assert n == 1 and isinstance(error.__cause__, Broken)
 
     async def many() -> None:
         await asyncio.gather(*[one(n) for n in range(4)])
@@ -101,17 +110,50 @@ def loops(dice: random.Random) -> None:
 def tables(dice: random.Random) -> None:
     """Runs batches, and programs over shared data."""
     rows = [{"n": dice.randrange(100)} for _ in range(200)]
-    assert ptc.batch("(* 2 data/n)", rows).values == [row["n"] * 2 for row in rows]
+    assert ptc.batch("(* 2 data/n)", rows, limits=LIMITS).values == [row["n"] * 2 for row in rows]
     assert sum(COUNTS().values()) == 500
 
 
 def sessions(dice: random.Random) -> None:
     """Defines and redefines."""
-    session = ptc.Session()
+    session = ptc.Session(limits=LIMITS)
     session.run("(defn f [x] (* x 2)) (def a [1 2 3])")
     for n in range(5):
         session.run(f"(def a (conj a {n}))")
     assert session.function("f")(len(session["a"])) == 16
+
+
+class Shop:
+    """Has a program that calls its method, an agent that does, and a run that failed: a cycle of each kind."""
+
+    def __init__(self) -> None:
+        self.program = ptc.Program("(tool/price {:n 1})", tools=[self.price], limits=LIMITS)
+        self.agent = ptc.Agent("What is the price?", signature="() -> :int", tools=[self.price])
+
+    def price(self, n: int) -> int:
+        """Doubles a number, unless it is unlucky."""
+        return double(n)
+
+    def fail(self) -> None:
+        """Keeps a run whose exception refers to it."""
+        self.run = ptc.Program("(tool/price {:n 13})", tools=[self.price], limits=LIMITS).start()
+        try:
+            self.run.finish()
+        except ptc.ToolFailed as error:
+            self.error = error
+
+
+def garbage(dice: random.Random) -> None:
+    """Makes objects that refer to themselves."""
+    shop = Shop()
+    assert shop.program() == 2
+    shop.fail()
+    assert shop.agent.run(model=lambda request: "(return (tool/price {:n 4}))").value == 8
+
+
+def pickles(dice: random.Random) -> None:
+    """Sends a program through bytes."""
+    assert pickle.loads(pickle.dumps(PROGRAM))(ns=[2]) == [4]
 
 
 def forks(dice: random.Random) -> None:
@@ -123,7 +165,7 @@ def forks(dice: random.Random) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-WORK = [tools, parallel, cancelled, suspended, loops, tables, sessions]
+WORK = [tools, parallel, cancelled, suspended, loops, tables, sessions, garbage, pickles]
 
 
 def resident() -> int:
@@ -173,5 +215,31 @@ def main(seconds: float) -> None:
         sys.exit("memory grows")
 
 
+def some(rounds: int) -> None:
+    """Works so many times on each of two threads."""
+    wrong: list[BaseException] = []
+
+    def worker(seed: int) -> None:
+        try:
+            for _ in range(rounds):
+                for work in WORK:
+                    work(random.Random(seed))
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=worker, args=(seed,)) for seed in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    if wrong:
+        raise wrong[0]
+    print(f"{rounds} rounds of {', '.join(work.__name__ for work in WORK)}")
+
+
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 60)
+    if sys.argv[1:2] == ["--rounds"]:
+        some(int(sys.argv[2]))
+    else:
+        main(float(sys.argv[1]) if len(sys.argv) > 1 else 60)

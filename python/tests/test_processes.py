@@ -1,7 +1,9 @@
 """Threads, forks, subinterpreters, signals and garbage."""
 
+import asyncio
 import gc
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -158,6 +160,142 @@ def test_a_tool_is_freed_with_its_program():
     del program, shop
     gc.collect()
     assert gone() is None
+
+
+def double(n: int) -> int:
+    return n * 2
+
+
+def test_programs_and_batches_go_to_other_processes():
+    shop = ptc.Prelude.compile("(ns shop) (defn twice [n] (tool/double {:n n}))")
+    program = ptc.Program("(+ data/more (shop/twice data/n))", data={"more": 1}, tools=[double], preludes=[shop])
+    code = """
+        import pickle, sys
+        program, batch = pickle.load(sys.stdin.buffer)
+        print(program(n=5), batch([{"n": 7}]).values)
+    """
+    sent = pickle.dumps((program, program.batch(data={"other": 1}, on_error="null")))
+    folder = os.path.dirname(__file__)
+    path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        input=sent,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.stdout.decode().strip() == "11 [15]", done.stderr.decode()
+    with pytest.raises(TypeError, match="make it in the process"):
+        pickle.dumps(ptc.Program("1", servers=ptc.Servers.start(text="{}")))
+
+
+class Owner:
+    """An object whose method is a tool of what it owns, which is garbage once nobody else refers to it."""
+
+    def price(self, of: str = "tea") -> int:
+        return 3
+
+    def fail(self) -> int:
+        raise LookupError("gone")
+
+    async def later(self) -> int:
+        raise LookupError("gone")
+
+
+def program_of(owner):
+    owner.program = ptc.Program("(tool/price {})", tools=[owner.price])
+    assert owner.program() == 3
+
+
+def session_of(owner):
+    owner.session = ptc.Session(tools=[owner.price])
+    owner.function = ptc.Program("(defn f [] (tool/price {}))", tools=[owner.price]).function("f")
+    assert owner.session.run("(tool/price {})") == owner.function() == 3
+
+
+def batch_of(owner):
+    owner.batch = ptc.Program("(tool/price {:of data/of})", tools=[owner.price]).batch()
+    owner.result = owner.batch([{"of": "tea"}])
+    assert owner.result.values == [3]
+
+
+def run_of(owner):
+    owner.run = ptc.Program("(tool/price {})", tools=[owner.price]).start()
+    owner.run.step()
+
+
+def failed_run_of(owner):
+    # The frames of the exception refer to the run, and the run keeps the exception.
+    run = ptc.Program("(tool/fail {})", tools=[owner.fail]).start()
+    with pytest.raises(ptc.ToolFailed):
+        run.finish()
+
+
+def caught_by(owner):
+    run = ptc.Program("(try (tool/fail {}) (catch Exception e 7))", tools=[owner.fail]).start()
+    assert run.finish().value == 7
+
+
+def failed_async_run_of(owner):
+    async def main():
+        with pytest.raises(ptc.ToolFailed):
+            await ptc.run_async("(tool/later {})", tools=[owner.later])
+
+    asyncio.run(main())
+
+
+def agent_of(owner):
+    owner.agent = ptc.Agent("What is the price?", signature="() -> :int", tools=[owner.price, owner.later])
+    owner.model = lambda request: owner.price() and "(return (tool/price {}))"
+    assert owner.agent.run(model=owner.model).value == 3
+
+
+def stream_of(owner):
+    agent = ptc.Agent("What is the price?", signature="() -> :int", tools=[owner.price])
+    owner.events = agent.stream(model=lambda request: owner.price() and "(return (tool/price {}))")
+    next(owner.events)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        program_of,
+        session_of,
+        batch_of,
+        run_of,
+        failed_run_of,
+        caught_by,
+        failed_async_run_of,
+        agent_of,
+        stream_of,
+    ],
+)
+def test_what_refers_to_itself_is_freed(make):
+    owner = Owner()
+    gone = weakref.ref(owner)
+    make(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_run_keeps_few_of_the_exceptions_that_its_program_catches():
+    seen = []
+
+    class Refused(Exception):
+        pass
+
+    def refuse(n):
+        error = Refused(n)
+        seen.append(weakref.ref(error))
+        raise error
+
+    def count():
+        gc.collect()
+        return sum(error() is not None for error in seen)
+
+    program = "(mapv (fn [n] (try (tool/refuse {:n n}) (catch Exception e n))) (range 2000)) (tool/count {})"
+    assert ptc.run(program, tools={"refuse": refuse, "count": count}) < 300
+    assert len(seen) == 2000 and count() == 0
 
 
 def test_runs_leave_no_memory_behind():

@@ -4,7 +4,7 @@ import dataclasses
 import enum
 import functools
 import threading
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 import pytest
 
@@ -192,9 +192,12 @@ def test_pydantic_arguments():
 
 
 def test_schemas_come_from_hints_and_docstrings():
-    class Row(TypedDict):
+    class Known(TypedDict):
         id: int
-        note: NotRequired[str]
+
+    # As `NotRequired` does, which Python 3.10 does not have.
+    class Row(Known, total=False):
+        note: str
 
     def find(
         country: Annotated[str, "Two letters."],

@@ -154,14 +154,11 @@ pub(crate) fn pending<'a>(
     }
 }
 
-/// True if the machine at `path` exists and waits for a tool.
-pub(crate) fn waits(vm: &Vm, path: &[u32]) -> bool {
+/// Returns the call that the machine at `path` waits for, if there is such a machine.
+pub(crate) fn call_at<'a>(vm: &'a Vm, path: &[u32]) -> Option<&'a ToolCall> {
     match path.split_first() {
-        None => vm.pending_call().is_some(),
-        Some((index, rest)) => {
-            let branch = vm.branches().find(|(known, _)| known == &(*index as usize));
-            branch.is_some_and(|(_, branch)| waits(branch, rest))
-        }
+        None => vm.pending_call(),
+        Some((index, rest)) => call_at(vm.branch_at(*index as usize)?, rest),
     }
 }
 

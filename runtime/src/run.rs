@@ -164,8 +164,8 @@ impl Run {
     }
 
     /// True if a call still waits for its result: its branch is gone once an earlier one has failed.
-    pub(crate) fn waits_for(&self, id: &CallId) -> bool {
-        self.vm.as_ref().is_some_and(|vm| parallel::waits(vm, id.path()))
+    pub fn waits_for(&self, id: &CallId) -> bool {
+        self.vm.as_ref().is_some_and(|vm| parallel::call_at(vm, id.path()).is_some())
     }
 
     /// Supplies the result of one call in flight, from anything that serialises; [`Run::step`] then continues.
@@ -175,18 +175,10 @@ impl Run {
 
     /// Supplies the result of one call in flight as a tool would, with shared data or an error.
     pub fn answer(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
-        let mut found = Vec::new();
-        if let Some(vm) = &self.vm {
-            parallel::pending(vm, &mut Vec::new(), None, &mut found);
-        }
-        let name = found.iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
-        let waiting: Vec<String> = found.iter().map(|(id, ..)| format!("`{id}`")).collect();
-        let (Some(vm), Some(name)) = (&mut self.vm, name) else {
-            return Err(Failure::of(
-                not_waiting(id, &waiting, self.vm.is_some()),
-                None,
-                self.program.clone(),
-            ));
+        let Some(call) = self.vm.as_ref().and_then(|vm| parallel::call_at(vm, id.path())) else {
+            let waiting: Vec<String> = self.pending().iter().map(|call| format!("`{}`", call.id)).collect();
+            let fault = not_waiting(id, &waiting, self.vm.is_some());
+            return Err(Failure::of(fault, None, self.program.clone()));
         };
         let reply = match answer {
             Ok(ToolAnswer::Datum(datum)) => Reply::Datum(datum),
@@ -195,9 +187,10 @@ impl Run {
                     self.reserved.as_mut().map_or(Ok(()), |reserved| reserved.add(frozen.bytes() as u64));
                 added.map_or_else(Reply::Fault, |()| Reply::Frozen(frozen))
             }
-            Err(error) => Reply::Fault(error.to_fault(&name)),
+            Err(error) => Reply::Fault(error.to_fault(&call.name)),
         };
-        deliver(vm, id.path(), reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
+        let delivered = self.vm.as_mut().map_or(Ok(()), |vm| deliver(vm, id.path(), reply));
+        delivered.map_err(|fault| Failure::of(fault, None, self.program.clone()))
     }
 
     /// Returns the definitions a failed run had made, for hosts that keep them.

@@ -461,6 +461,14 @@ impl Vm {
     }
 
     /// Returns one of [`Vm::branches`].
+    pub fn branch_at(&self, index: usize) -> Option<&Vm> {
+        match &self.state {
+            State::Forked(fork) => fork.running.get(&index).map(|branch| &**branch),
+            _ => None,
+        }
+    }
+
+    /// Returns one of [`Vm::branches`].
     pub fn branch_mut(&mut self, index: usize) -> Option<&mut Vm> {
         match &mut self.state {
             State::Forked(fork) => fork.running.get_mut(&index).map(|branch| &mut **branch),

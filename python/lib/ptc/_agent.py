@@ -136,17 +136,27 @@ class Event:
 class Agent:
     """An agent: a mission in words, a signature that gives its result a type, and tools."""
 
-    def __init__(self, prompt: str | None = None, *, tools: Tools | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        prompt: str | None = None,
+        *,
+        tools: Tools | None = None,
+        servers: Servers | None = None,
+        **options: Any,
+    ) -> None:
         """Makes an agent from options with the names that agent files use, such as ``signature`` and ``max_turns``."""
         table = {**options, **({} if prompt is None else {"prompt": prompt})}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._servers = servers
         self._core = AgentCore.make(json=json.dumps(table), tools=self._specs(tools))
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str], *, tools: Tools | None = None) -> Agent:
+    def from_file(
+        cls, path: str | PathLike[str], *, tools: Tools | None = None, servers: Servers | None = None
+    ) -> Agent:
         """Reads an agent from a TOML or JSON file. ``tools`` are added to those of the file."""
         agent = cls.__new__(cls)
-        agent._loop = None
+        agent._loop, agent._servers = None, servers
         agent._core = AgentCore.make(path=fspath(path), tools=agent._specs(tools))
         return agent
 
@@ -199,6 +209,7 @@ class Agent:
         """Works on the mission and returns its result; raises `AgentError` if it failed.
 
         ``model`` is a function from a `Request` to a reply, or the name of a model such as ``"anthropic:..."``.
+        ``servers`` replace those of the agent.
         """
         for event in self.stream(data, model=model, servers=servers, cancel=cancel):
             if event.kind == "ended":
@@ -266,7 +277,8 @@ class Agent:
     def _start(self, data: Any, model: Model | str | None, servers: Servers | None, cancel: Cancel | None) -> Mission:
         named = model if isinstance(model, str) else None
         ask = None if model is None or named else self._ask(model)  # type: ignore[arg-type]
-        return self._core.stream(members(data), ask=ask, model=named, servers=servers, cancel=cancel or Cancel())
+        servers, cancel = servers or self._servers, cancel or Cancel()
+        return self._core.stream(members(data), ask=ask, model=named, servers=servers, cancel=cancel)
 
     def _ask(self, model: Model) -> Callable[[str], str]:
         """Makes a function from the JSON of a request to the JSON of a reply."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from ._ptc import BatchResult, Grants, Prelude, Rows, run_batch
+from ._ptc import BatchResult, Grants, Prelude, Rows, freeze, run_batch
 from ._run import Program, members
 from ._tools import Tools
 
@@ -53,8 +53,13 @@ class Batch:
         if on_error not in ("raise", "null"):
             raise ValueError(f'on_error is "raise" or "null", not {on_error!r}')
         self._program, self._threads, self._schema = program, threads, schema
-        self._grants = Grants({**program._data, **members(data)})
+        self._data = {name: freeze(value) for name, value in members(data).items()}
+        self._grants = Grants({**program._data, **self._data})
         self._fail_fast = on_error == "raise"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        on_error = "raise" if self._fail_fast else "null"
+        return _load_batch, (self._program, self._data, on_error, self._threads, self._schema)
 
     def __call__(self, table: Any) -> BatchResult:
         """Runs the program over every row of a table."""
@@ -64,3 +69,8 @@ class Batch:
         return run_batch(
             program._engine, program._code, rows, self._grants, self._threads, self._fail_fast, self._schema
         )
+
+
+def _load_batch(program: Program, data: Any, on_error: OnError, threads: int | None, schema: Any) -> Batch:
+    """Makes the copy of a batch that was pickled."""
+    return Batch(program, data=data, on_error=on_error, threads=threads, schema=schema)

@@ -12,6 +12,7 @@ __all__ = [
     "AgentCore",
     "BatchResult",
     "Call",
+    "Callables",
     "Cancel",
     "Code",
     "Diagnostic",
@@ -128,6 +129,7 @@ class Frozen:
         """Size in memory, in bytes."""
     def thaw(self) -> Any:
         """Returns the data as plain Python."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Grants:
@@ -286,6 +288,7 @@ class Prelude:
         """
     def to_bytes(self) -> bytes:
         """Returns the bytes of a ``.ptcp`` file."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def sign(self, key: str) -> str:
         """Signs the bytes of the file with a private key of 64 hexadecimal digits, and returns the signature."""
     @property
@@ -314,6 +317,8 @@ class Servers:
 
         With ``freeze``, their tools are listed now, which keeps prompts the same; otherwise when they are first needed.
         """
+    def __enter__(self) -> Servers: ...
+    def __exit__(self, *_error: object) -> None: ...
     def stop(self) -> None:
         """Stops all servers."""
     @property
@@ -356,6 +361,9 @@ class Rows:
     @staticmethod
     def of_objects(rows: Iterable[Any]) -> Rows: ...
     def __len__(self) -> int: ...
+
+@final
+class Callables: ...
 
 @final
 class Code:

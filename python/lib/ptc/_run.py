@@ -118,8 +118,13 @@ class Program:
         trusted: str | None = None,
         servers: Servers | None = None,
     ) -> None:
+        if tools is not None and not isinstance(tools, Mapping):
+            tools = list(tools)
+        preludes = list(preludes)
+        #: What a copy in another process is made of, if there can be one.
+        self._parts = (tools, limits, preludes) if servers is None and trusted is None else None
         made = specs(tools)
-        self._engine = Engine(made, _limits(limits), list(preludes), trusted, servers)
+        self._engine = Engine(made, _limits(limits), preludes, trusted, servers)
         self._code: Code = self._engine.compile(source)
         self._has_async = _has_async(made)
         self._data = {name: freeze(value) for name, value in members(data).items()}
@@ -173,9 +178,31 @@ class Program:
     def _grants(self, data: Any) -> Grants:
         return Grants({**self._data, **members(data)})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._parts is None:
+            message = "a program with servers or trusted keys cannot be pickled: make it in the process that runs it"
+            raise TypeError(message)
+        return _load_program, (self.source, self._data, *self._parts)
+
     def __repr__(self) -> str:
         source = self.source if len(self.source) <= 60 else f"{self.source[:59]}…"
         return f"<Program {source!r}>"
+
+
+def _load_program(
+    source: str,
+    data: Any,
+    tools: Tools | None,
+    limits: Mapping[str, int] | None,
+    preludes: Iterable[Prelude],
+) -> Program:
+    """Makes the copy of a program that was pickled."""
+    return Program(source, data=data, tools=tools, limits=limits, preludes=preludes)
+
+
+def load_prelude(data: bytes) -> Prelude:
+    """Loads a prelude that was pickled."""
+    return Prelude.from_bytes(data)
 
 
 def load_run(

@@ -194,8 +194,8 @@ fn to_host(mut nodes: Vec<Node>) -> Vec<Node> {
             }
             _ => 0,
         };
-        if let Node::Keyword(name) = &nodes[at] {
-            nodes[at] = Node::Str(name.clone());
+        if let Node::Keyword(name) = &mut nodes[at] {
+            nodes[at] = Node::Str(std::mem::take(name));
         }
         let start = if takes == 0 { at } else { starts[starts.len() - takes] };
         starts.truncate(starts.len() - takes);
@@ -207,8 +207,9 @@ fn to_host(mut nodes: Vec<Node>) -> Vec<Node> {
 /// Turns a scalar key into the string the host gets. (A collection as key keeps its data form; the host's
 /// conversion prints it.)
 fn name_key(key: &mut Node) {
-    let text: Box<str> = match &*key {
-        Node::Str(s) | Node::Keyword(s) => s.replace('-', "_").into(),
+    let text: Box<str> = match &mut *key {
+        Node::Str(s) | Node::Keyword(s) if s.contains('-') => s.replace('-', "_").into(),
+        Node::Str(s) | Node::Keyword(s) => std::mem::take(s),
         Node::Int(n) => n.to_string().into(),
         Node::Big(digits) => digits.clone(),
         Node::Bool(b) => b.to_string().into(),
