@@ -164,7 +164,7 @@ impl Run {
     }
 
     /// True if a call still waits for its result: its branch is gone once an earlier one has failed.
-    pub(crate) fn waits_for(&self, id: &CallId) -> bool {
+    pub fn waits_for(&self, id: &CallId) -> bool {
         self.vm.as_ref().is_some_and(|vm| parallel::waits(vm, id.path()))
     }
 

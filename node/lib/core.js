@@ -1,0 +1,4 @@
+"use strict";
+
+/** Key of the native half of an object. */
+exports.CORE = Symbol("ptc.core");

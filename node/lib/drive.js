@@ -1,0 +1,189 @@
+"use strict";
+// The drivers of runs: they compute, call tools, and supply what tools return.
+
+const native = require("./native.js");
+const { CORE } = require("./core.js");
+const { pack, unpack } = require("./data.js");
+const { checked } = require("./errors.js");
+const { Frozen } = require("./grants.js");
+const { toolFailure } = require("./tools.js");
+
+const { Ended: ENDED, Waits: WAITS, Computes: COMPUTES } = native.Advanced;
+
+/** Time after which a run whose tools return at once lets others use the event loop, in milliseconds. */
+const TURN = 10;
+
+/** Supplies what a tool returned. */
+function supply(run, id, value) {
+  const told =
+    value instanceof Frozen
+      ? run[CORE].returnedFrozen(id, value[CORE])
+      : run[CORE].returnedData(id, pack(value, "the result"));
+  checked(told);
+}
+
+/** Supplies what a tool threw. */
+function supplyError(run, id, thrown) {
+  run[CORE].raised(id, toolFailure(thrown), run.causes_.push(thrown) - 1);
+}
+
+/** Supplies what a tool returned, or why that is no data. */
+function supplyResult(run, id, value) {
+  let packed;
+  try {
+    packed = value instanceof Frozen ? undefined : pack(value, "the result");
+  } catch (error) {
+    return supplyError(run, id, error);
+  }
+  checked(packed ? run[CORE].returnedData(id, packed) : run[CORE].returnedFrozen(id, value[CORE]));
+}
+
+/** Runs to the end on this thread. */
+function driveSync(run) {
+  const core = run[CORE];
+  for (;;) {
+    const state = core.advance(false);
+    if (state === ENDED) return;
+    if (state === WAITS) for (const call of core.newCalls()) callSync(run, call);
+  }
+}
+
+function callSync(run, { id, name, isOurs }) {
+  const core = run[CORE];
+  if (!isOurs) return void checked(core.dispatchSync(id));
+  const args = core.arguments(id);
+  if (args === null || args === undefined) return;
+  const tool = run.calls_.get(name);
+  let result;
+  try {
+    result = (tool.callSync ?? tool.call)(unpack(args), new Context(run));
+  } catch (error) {
+    return supplyError(run, id, error);
+  }
+  if (typeof result?.then === "function") {
+    // Nobody will look at it any more.
+    result.then(undefined, () => {});
+    throw new TypeError(`tool \`${name}\` returned a promise: use \`run\` instead of \`runSync\``);
+  }
+  supplyResult(run, id, result);
+}
+
+/** Runs to the end without blocking the event loop: tools that return promises run concurrently. */
+async function drive(run) {
+  await new Driver(run).finish();
+}
+
+class Driver {
+  constructor(run) {
+    this.run = run;
+    this.core = run[CORE];
+    this.waiting = 0;
+    this.ready = [];
+    this.wake = undefined;
+    this.context = new Context(run);
+    this.turn = performance.now();
+  }
+
+  async finish() {
+    const signal = this.run.cancelled_.signal;
+    const abort = () => this.wake?.();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      for (;;) {
+        // At first on this thread, since most runs take no time at all.
+        let state = this.core.advance(true);
+        while (state === COMPUTES) state = await this.core.advanceLater();
+        if (state === ENDED) return;
+        for (const call of this.core.newCalls()) this.begin(call);
+        await this.someReady();
+      }
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      // Calls that nobody waits for any more.
+      this.context.end();
+    }
+  }
+
+  begin({ id, name, isOurs }) {
+    if (!isOurs) {
+      return this.wait(this.core.dispatch(id), (told) => checked(told));
+    }
+    const args = this.core.arguments(id);
+    if (args === null || args === undefined) return;
+    let result;
+    try {
+      result = this.run.calls_.get(name).call(unpack(args), this.context);
+    } catch (error) {
+      return void this.ready.push(() => supplyError(this.run, id, error));
+    }
+    if (typeof result?.then !== "function") {
+      return void this.ready.push(() => supplyResult(this.run, id, result));
+    }
+    this.wait(
+      result,
+      (value) => supplyResult(this.run, id, value),
+      (error) => supplyError(this.run, id, error),
+    );
+  }
+
+  /** Waits for a promise; what it gives is supplied between two slices. */
+  wait(promise, supplied, failed) {
+    this.waiting++;
+    const done = (supply) => {
+      this.waiting--;
+      this.ready.push(supply);
+      this.wake?.();
+    };
+    promise.then(
+      (value) => done(() => supplied(value)),
+      (error) => done(() => (failed ? failed(error) : raise(error))),
+    );
+  }
+
+  /** Waits for some results and gives them to the run. */
+  async someReady() {
+    if (this.ready.length === 0 && this.waiting > 0 && !this.run.cancelled_.signal?.aborted) {
+      await new Promise((resolve) => (this.wake = resolve));
+      this.wake = undefined;
+      this.turn = performance.now();
+    } else if (performance.now() - this.turn > TURN) {
+      await new Promise(setImmediate);
+      this.turn = performance.now();
+    }
+    const ready = this.ready;
+    this.ready = [];
+    for (const supply of ready) supply();
+  }
+}
+
+function raise(error) {
+  throw error;
+}
+
+/** Second argument of a tool: a signal that is aborted once nobody waits for the tool. */
+class Context {
+  #run;
+  #controller;
+  #hasEnded = false;
+
+  constructor(run) {
+    this.#run = run;
+  }
+
+  get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      const outer = this.#run.cancelled_.signal;
+      if (this.#hasEnded || outer?.aborted) this.#controller.abort(outer?.reason);
+      else outer?.addEventListener("abort", () => this.end(), { signal: this.#controller.signal });
+    }
+    return this.#controller.signal;
+  }
+
+  end() {
+    this.#hasEnded = true;
+    this.#controller?.abort(this.#run.cancelled_.signal?.reason);
+  }
+}
+
+module.exports = { drive, driveSync, supply, supplyError };
