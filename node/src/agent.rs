@@ -83,7 +83,8 @@ impl JsAgent {
         let mut options = RunOptions { context: reader::datum(&context)?, ..RunOptions::new() };
         if let Some(function) = model_function {
             let ask = Ask::new(function);
-            options = options.llm(LlmRef::client(Callback::waiting(move |request| reply(ask.clone(), request))));
+            options =
+                options.llm(LlmRef::client(Callback::waiting(move |request| reply(ask.clone(), request))));
         } else if let Some(name) = model {
             options = options.llm(LlmRef::from(name));
         }

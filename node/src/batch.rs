@@ -137,7 +137,8 @@ impl Work {
         }
         failed.sort_by_key(|(row, _)| *row);
         let is_whole = matches!(summary.ending, Ending::Complete);
-        let values = if is_whole { values(&results, &failed, summary.records)? } else { Datum::scalar(Node::Nil) };
+        let values =
+            if is_whole { values(&results, &failed, summary.records)? } else { Datum::scalar(Node::Nil) };
         let told = |(row, failure): &(u64, Failure)| FailedRow {
             row: *row as f64,
             failure: JsFailure::new(failure, When::Running),

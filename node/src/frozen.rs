@@ -4,8 +4,8 @@ use crate::diagnostic::{Told, before};
 use crate::packed::{Packed, pack};
 use crate::reader;
 use napi_derive::napi;
-use ptc::runtime::{Failure, Frozen};
 use ptc::Grants;
+use ptc::runtime::{Failure, Frozen};
 
 /// Data that was read once, and that any number of programs read without a copy.
 #[napi(js_name = "FrozenCore")]

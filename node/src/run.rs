@@ -75,7 +75,8 @@ impl State {
             // The fault of a tool is known by its whole text, behind that of the branch it was in. The last of equal
             // ones counts: the program went on after those before it.
             let message = &failure.diagnostic().message;
-            let cause = self.raised.iter().rfind(|(text, _)| message.ends_with(text)).map(|(_, number)| *number);
+            let cause =
+                self.raised.iter().rfind(|(text, _)| message.ends_with(text)).map(|(_, number)| *number);
             let when = if cause.is_some() { When::InTool } else { When::Running };
             (failure, when, cause)
         }));
@@ -86,7 +87,7 @@ impl State {
         match step {
             Some(Step::Done(outcome)) => {
                 self.end(outcome);
-                return Advanced::Ended;
+                Advanced::Ended
             }
             Some(Step::NeedsTools(_)) => {
                 self.run = Some(run);
@@ -109,7 +110,7 @@ pub struct JsRun {
     cancel: Cancel,
     slices: Arc<Slices>,
     /// Keeps the run's servers open.
-    host: Option<Arc<ProgramHost>>,
+    _host: Option<Arc<ProgramHost>>,
 }
 
 impl JsRun {
@@ -129,7 +130,7 @@ impl JsRun {
             table: table.clone(),
             cancel: cancel.clone(),
             slices,
-            host,
+            _host: host,
         }
     }
 
@@ -185,8 +186,9 @@ impl JsRun {
         }
         let pending = self.with(|run| run.pending())?;
         let found = pending.into_iter().find(|call| call.id.to_string() == id);
-        let found = found
-            .ok_or_else(|| napi::Error::from_reason(format!("the call `{id}` is not waiting for a result")))?;
+        let found = found.ok_or_else(|| {
+            napi::Error::from_reason(format!("the call `{id}` is not waiting for a result"))
+        })?;
         self.state().asked.insert(id.to_string(), found.clone());
         Ok(found)
     }
@@ -324,12 +326,6 @@ impl JsRun {
     #[napi]
     pub fn cancel(&self) {
         self.cancel.cancel();
-    }
-
-    /// True if calls may go to servers.
-    #[napi(getter)]
-    pub fn has_servers(&self) -> bool {
-        self.host.is_some()
     }
 }
 

@@ -29,11 +29,7 @@ impl JsServers {
 impl JsServers {
     /// Starts the servers of a configuration file or of its JSON text. With `freeze`, their tools are listed now.
     #[napi]
-    pub async fn start(
-        path: Option<String>,
-        text: Option<String>,
-        freeze: bool,
-    ) -> napi::Result<JsServers> {
+    pub async fn start(path: Option<String>, text: Option<String>, freeze: bool) -> napi::Result<JsServers> {
         let started = spawn_blocking(move || start(path.map(PathBuf::from), text, freeze)).await;
         let upstream = started.map_err(|error| napi::Error::from_reason(error.to_string()))?;
         Ok(JsServers { upstream: Arc::new(upstream.map_err(napi::Error::from_reason)?) })
