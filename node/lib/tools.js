@@ -13,8 +13,8 @@ class Tool {
     }
     const given = takes === undefined ? undefined : schemaOf(takes, "input");
     this.name = name;
-    this.call = given?.parse ? async (args) => call(await given.parse(args)) : call;
-    if (given?.parseSync) this.callSync = (args) => call(given.parseSync(args));
+    this.call = given?.parse ? async (args, context) => call(await given.parse(args), context) : call;
+    if (given?.parseSync) this.callSync = (args, context) => call(given.parseSync(args), context);
     this.description = description;
     this.takes = given?.json;
     this.answers = answers === undefined ? undefined : schemaOf(answers, "output").json;
