@@ -30,3 +30,6 @@ function load() {
 }
 
 module.exports = load();
+
+/** Name of the package with the binary, behind `ptc-lisp-`. */
+module.exports.platform = platform();
