@@ -6,7 +6,7 @@ const native = require("./native.js");
 const { askTools } = require("./ask.js");
 const { cancelOf } = require("./cancel.js");
 const { CORE } = require("./core.js");
-const { pack, unpack } = require("./data.js");
+const { lend, unpack } = require("./data.js");
 const { members } = require("./grants.js");
 const { toolFailure, toolsOf } = require("./tools.js");
 
@@ -57,8 +57,9 @@ class Agent {
     const cancelled = cancelOf(signal);
     const named = typeof model === "string" ? model : undefined;
     const ask = typeof model === "function" ? askModel(model, signal) : undefined;
-    const context = pack(Object.fromEntries(members(data)), "data");
-    const mission = this.#core.stream(context, ask, named, servers?.[CORE], cancelled.cancel);
+    const mission = lend(Object.fromEntries(members(data)), "data", (numbers, text) =>
+      this.#core.stream(numbers, text, ask, named, servers?.[CORE], cancelled.cancel),
+    );
     try {
       for (;;) {
         const event = await mission.next();

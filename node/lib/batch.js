@@ -5,7 +5,7 @@ const native = require("./native.js");
 const { askTools } = require("./ask.js");
 const { CORE } = require("./core.js");
 const { cancelOf } = require("./cancel.js");
-const { pack, unpack } = require("./data.js");
+const { lend, unpack } = require("./data.js");
 const { Cancelled, diagnosticsOf, errorOf } = require("./errors.js");
 const { Program } = require("./program.js");
 
@@ -39,7 +39,7 @@ class Batch {
     const { engine, code } = this.#program.parts_;
     const lines = new native.Rows();
     let index = 0;
-    for await (const row of rows) lines.add(pack(row, `row ${index++}`));
+    for await (const row of rows) lend(row, `row ${index++}`, (numbers, text) => lines.add(numbers, text));
     const cancelled = cancelOf(signal);
     try {
       if (engine.calls.size > 0) engine[CORE].serve(askTools(engine.calls, { signal }));

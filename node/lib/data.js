@@ -16,75 +16,127 @@ const MAP = 10;
 const SET = 11;
 const INSTANT = 12;
 
+/** Numbers that a writer may keep memory for between two values. */
+const MOST_KEPT = 1 << 16;
+
 /** Maximum nesting. Reading recurses, and an array may contain itself. */
 const MAX_DEPTH = 400;
 
-/** A value that is no data, and its place from the inside out. */
-class Refusal extends TypeError {
-  path = [];
+/** A value that is no data. */
+class Refusal extends TypeError {}
 
-  inside(step) {
-    // A very deep path says nothing more.
-    if (this.path.length < 12) this.path.push(step);
-    return this;
+/** A writer that is not in use: it has memory already. */
+let idle;
+
+/**
+ * Packs a value for a program, and passes it on as numbers and text, which are only lent. An error names the place of
+ * what is no data: `data.orders[3]`.
+ */
+function lend(value, name, use) {
+  const writer = idle ?? new Writer();
+  // A getter or a tool may pack something else meanwhile.
+  idle = undefined;
+  try {
+    writer.begin();
+    writer.write(value, 0);
+    const text = writer.text();
+    return use(writer.numbers.subarray(0, writer.at), text);
+  } catch (error) {
+    throw error instanceof Refusal ? new TypeError(`${name}${placeIn(value)}: ${error.message}`) : error;
+  } finally {
+    if (writer.at <= MOST_KEPT) idle = writer;
   }
 }
 
-/** Packs a value for a program. An error names the place of what is no data: `data.orders[3]`. */
+/** Packs a value to keep. */
 function pack(value, name) {
+  return lend(value, name, (numbers, text) => ({ numbers: numbers.slice(), text }));
+}
+
+/** Finds the place of what is no data, by writing it once more. */
+function placeIn(value) {
   const writer = new Writer();
+  writer.begin();
+  writer.path = [];
   try {
     writer.write(value, 0);
-    const text = writer.texts.join("");
-    if (!text.isWellFormed()) throw writer.halfCharacter();
-    return { numbers: new Float64Array(writer.numbers), text };
+    writer.text();
   } catch (error) {
-    if (error instanceof Refusal) {
-      throw new TypeError(`${name}${error.path.reverse().join("")}: ${error.message}`);
-    }
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
   }
+  // A very deep path says nothing more.
+  return writer.path.slice(0, 12).join("");
 }
 
 class Writer {
-  numbers = [];
-  texts = [];
-  names = new Map();
+  numbers = new Float64Array(64);
+  /** Steps to the value being written; only kept if somebody wants to know. */
+  path = undefined;
+
+  begin() {
+    this.at = 0;
+    this.texts = [];
+    this.names = new Map();
+  }
+
+  push(one, other) {
+    if (this.at + 2 > this.numbers.length) {
+      const larger = new Float64Array(this.numbers.length * 2);
+      larger.set(this.numbers);
+      this.numbers = larger;
+    }
+    this.numbers[this.at++] = one;
+    this.numbers[this.at++] = other;
+  }
+
+  /** Writes a tag alone. */
+  tag(tag) {
+    this.push(tag, 0);
+    this.at--;
+  }
 
   write(value, depth) {
     switch (typeof value) {
       case "string":
-        return this.text(STR, value);
+        return this.str(STR, value);
       case "number":
-        if (Number.isSafeInteger(value) && !Object.is(value, -0)) this.numbers.push(INT, value);
-        else this.numbers.push(FLOAT, value);
-        return;
+        return this.push(Number.isSafeInteger(value) && !Object.is(value, -0) ? INT : FLOAT, value);
       case "boolean":
-        return void this.numbers.push(value ? TRUE : FALSE);
+        return this.tag(value ? TRUE : FALSE);
       case "undefined":
-        return void this.numbers.push(NIL);
+        return this.tag(NIL);
       case "bigint":
-        return this.text(BIG, value.toString());
+        return this.str(BIG, value.toString());
       case "object":
-        return value === null ? void this.numbers.push(NIL) : this.object(value, depth);
+        return value === null ? this.tag(NIL) : this.object(value, depth);
+      case "function":
+        throw new Refusal("functions are no data; pass them as `tools`");
       default:
-        throw new Refusal(
-          typeof value === "function" ? "functions are no data; pass them as `tools`" : "symbols are no data",
-        );
+        throw new Refusal("symbols are no data");
     }
   }
 
-  text(tag, text) {
-    this.numbers.push(tag, text.length);
+  str(tag, text) {
+    this.push(tag, text.length);
     this.texts.push(text);
   }
 
   /** Writes the key of a record, which repeats. */
   name(name) {
     const index = this.names.get(name);
-    if (index !== undefined) return void this.numbers.push(AGAIN, index);
+    if (index !== undefined) return this.push(AGAIN, index);
     this.names.set(name, this.names.size);
-    this.text(NAME, name);
+    this.str(NAME, name);
+  }
+
+  /** Returns all texts, one after the other. */
+  text() {
+    const text = this.texts.length === 1 ? this.texts[0] : this.texts.join("");
+    if (text.isWellFormed()) return text;
+    const broken = this.texts.find((text) => !text.isWellFormed()) ?? "";
+    throw new Refusal(
+      `the text ${JSON.stringify(broken.slice(0, 40))} has half a character; use \`text.toWellFormed()\``,
+    );
   }
 
   object(value, depth) {
@@ -96,61 +148,55 @@ class Writer {
     if (kind === Object.prototype || kind === null) return this.record(value, depth);
     if (value instanceof Date) return this.instant(value);
     if (value instanceof Map) return this.map(value, depth);
-    if (value instanceof Set) return this.items(SET, [...value], depth, "an item of the set");
+    if (value instanceof Set) return this.items(SET, [...value], depth);
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return this.binary(value, depth);
     return this.instance(value, depth);
   }
 
-  items(tag, items, depth, place) {
-    this.numbers.push(tag, items.length);
+  items(tag, items, depth) {
+    this.push(tag, items.length);
     for (let index = 0; index < items.length; index++) {
-      try {
-        this.write(items[index], depth + 1);
-      } catch (error) {
-        throw error instanceof Refusal ? error.inside(place ? `[${place}]` : `[${index}]`) : error;
-      }
+      this.path?.push(tag === SET ? "[an item of the set]" : `[${index}]`);
+      this.write(items[index], depth + 1);
+      this.path?.pop();
     }
   }
 
   /** Writes the members of an object. One that is undefined is one that is not there. */
   record(value, depth) {
-    const at = this.numbers.push(MAP, 0) - 1;
+    this.push(MAP, 0);
+    const at = this.at - 1;
     let count = 0;
     for (const key of Object.keys(value)) {
       const member = value[key];
       if (member === undefined) continue;
       count++;
       this.name(key);
-      try {
-        this.write(member, depth + 1);
-      } catch (error) {
-        throw error instanceof Refusal ? error.inside(placeOf(key)) : error;
-      }
+      this.path?.push(placeOf(key));
+      this.write(member, depth + 1);
+      this.path?.pop();
     }
     this.numbers[at] = count;
   }
 
   map(value, depth) {
-    this.numbers.push(MAP, value.size);
+    this.push(MAP, value.size);
     for (const [key, member] of value) {
-      try {
-        if (typeof key === "string") this.name(key);
-        else this.write(key, depth + 1);
-      } catch (error) {
-        throw error instanceof Refusal ? error.inside("[a key of the map]") : error;
-      }
-      try {
-        this.write(member, depth + 1);
-      } catch (error) {
-        throw error instanceof Refusal ? error.inside(placeOf(String(key))) : error;
-      }
+      this.path?.push("[a key of the map]");
+      if (typeof key === "string") this.name(key);
+      else this.write(key, depth + 1);
+      this.path?.pop();
+      this.path?.push(placeOf(String(key)));
+      this.write(member, depth + 1);
+      this.path?.pop();
     }
   }
 
   instant(date) {
     const millis = date.getTime();
     if (Number.isNaN(millis)) throw new Refusal("this date is invalid");
-    this.numbers.push(INSTANT, millis, 0);
+    this.push(INSTANT, millis);
+    this.tag(0);
   }
 
   binary(value, depth) {
@@ -177,14 +223,6 @@ class Writer {
       throw new Refusal(`an object of class \`${name}\` without fields is no data; pass a plain object`);
     }
     return this.record(value, depth);
-  }
-
-  halfCharacter() {
-    const broken = this.texts.find((text) => !text.isWellFormed()) ?? "";
-    const refusal = new Refusal(
-      `the text ${JSON.stringify(broken.slice(0, 40))} has half a character; use \`text.toWellFormed()\``,
-    );
-    return refusal;
   }
 }
 
@@ -305,4 +343,4 @@ function dateOf(millis, micros) {
   return date;
 }
 
-module.exports = { pack, unpack };
+module.exports = { lend, pack, unpack };

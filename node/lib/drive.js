@@ -3,8 +3,8 @@
 
 const native = require("./native.js");
 const { CORE } = require("./core.js");
-const { pack, unpack } = require("./data.js");
-const { checked } = require("./errors.js");
+const { lend, unpack } = require("./data.js");
+const { PtcError, checked } = require("./errors.js");
 const { Frozen } = require("./grants.js");
 const { toolFailure } = require("./tools.js");
 
@@ -15,11 +15,12 @@ const TURN = 10;
 
 /** Supplies what a tool returned. */
 function supply(run, id, value) {
-  const told =
+  const core = run[CORE];
+  checked(
     value instanceof Frozen
-      ? run[CORE].returnedFrozen(id, value[CORE])
-      : run[CORE].returnedData(id, pack(value, "the result"));
-  checked(told);
+      ? core.returnedFrozen(id, value[CORE])
+      : lend(value, "the result", (numbers, text) => core.returnedData(id, numbers, text)),
+  );
 }
 
 /** Supplies what a tool threw. */
@@ -29,13 +30,12 @@ function supplyError(run, id, thrown) {
 
 /** Supplies what a tool returned, or why that is no data. */
 function supplyResult(run, id, value) {
-  let packed;
   try {
-    packed = value instanceof Frozen ? undefined : pack(value, "the result");
+    supply(run, id, value);
   } catch (error) {
-    return supplyError(run, id, error);
+    if (error instanceof PtcError) throw error;
+    supplyError(run, id, error);
   }
-  checked(packed ? run[CORE].returnedData(id, packed) : run[CORE].returnedFrozen(id, value[CORE]));
 }
 
 /** Runs to the end on this thread. */
@@ -48,11 +48,8 @@ function driveSync(run) {
   }
 }
 
-function callSync(run, { id, name, isOurs }) {
-  const core = run[CORE];
-  if (!isOurs) return void checked(core.dispatchSync(id));
-  const args = core.arguments(id);
-  if (args === null || args === undefined) return;
+function callSync(run, { id, name, args }) {
+  if (!args) return void checked(run[CORE].dispatchSync(id));
   const tool = run.calls_.get(name);
   let result;
   try {
@@ -104,12 +101,8 @@ class Driver {
     }
   }
 
-  begin({ id, name, isOurs }) {
-    if (!isOurs) {
-      return this.wait(this.core.dispatch(id), (told) => checked(told));
-    }
-    const args = this.core.arguments(id);
-    if (args === null || args === undefined) return;
+  begin({ id, name, args }) {
+    if (!args) return this.wait(this.core.dispatch(id), (told) => checked(told));
     let result;
     try {
       result = this.run.calls_.get(name).call(unpack(args), this.context);

@@ -3,7 +3,7 @@
 
 const native = require("./native.js");
 const { CORE } = require("./core.js");
-const { pack, unpack } = require("./data.js");
+const { lend, unpack } = require("./data.js");
 const { checked } = require("./errors.js");
 
 /** Data that was read once, and that any number of programs read without a copy. */
@@ -25,7 +25,7 @@ class Frozen {
 
 /** Reads data once, to be granted to many programs. */
 function freeze(value) {
-  return value instanceof Frozen ? value : new Frozen(new native.FrozenCore(pack(value, "data")));
+  return value instanceof Frozen ? value : new Frozen(lend(value, "data", native.FrozenCore.make));
 }
 
 /** Returns the members of data by name. */
@@ -45,7 +45,7 @@ function grantsOf(...sources) {
   for (const [name, value] of all) {
     if (typeof name !== "string") throw new TypeError("the names of data are strings");
     if (value instanceof Frozen) grants.share(name, value[CORE]);
-    else grants.add(name, pack(value, `data.${name}`));
+    else lend(value, `data.${name}`, (numbers, text) => grants.add(name, numbers, text));
   }
   return grants;
 }

@@ -74,13 +74,14 @@ impl JsAgent {
     #[napi]
     pub fn stream(
         &self,
-        context: Packed,
+        numbers: &[f64],
+        text: String,
         model_function: Option<AskFunction>,
         model: Option<String>,
         servers: Option<&JsServers>,
         cancel: &JsCancel,
     ) -> napi::Result<JsMission> {
-        let mut options = RunOptions { context: reader::datum(&context)?, ..RunOptions::new() };
+        let mut options = RunOptions { context: reader::datum(numbers, &text)?, ..RunOptions::new() };
         if let Some(function) = model_function {
             let ask = Ask::new(function);
             options =

@@ -1,9 +1,7 @@
 //! Questions to JavaScript from other threads: calls of tools in batches and missions, and requests to models.
 
-use crate::frozen::JsFrozen;
 use crate::packed::{Packed, pack};
 use crate::reader;
-use crate::tools::ToolFailure;
 use napi::Status;
 use napi::bindgen_prelude::{FnArgs, Promise};
 use napi::threadsafe_function::ThreadsafeFunction;
@@ -17,6 +15,27 @@ use std::sync::Arc;
 pub type AskFunction = ThreadsafeFunction<Question, Promise<Reply>, Question, Status, false, true>;
 
 type Question = FnArgs<(String, Packed)>;
+
+/// What JavaScript tells of an error of a tool.
+#[napi(object)]
+pub struct ToolFailure {
+    pub message: String,
+    pub hint: Option<String>,
+    /// True if the program called the tool in a wrong way.
+    pub is_mistake: bool,
+}
+
+impl ToolFailure {
+    /// Makes the error that a program sees.
+    pub fn error(self) -> ToolError {
+        let error =
+            if self.is_mistake { ToolError::raise(self.message) } else { ToolError::new(self.message) };
+        match self.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
 
 /// What JavaScript answers.
 #[napi(object)]
@@ -39,14 +58,14 @@ impl Ask {
         let reply = self.ask(name, pack(args)).await.map_err(ToolError::new)?;
         match (reply.value, reply.failure) {
             (_, Some(failure)) => Err(failure.error()),
-            (Some(value), None) => reader::frozen(&value).map(ToolAnswer::Frozen).map_err(ToolError::new),
+            (Some(value), None) => frozen(&value).map(ToolAnswer::Frozen).map_err(ToolError::new),
             (None, None) => Err(ToolError::new("the tool gave no answer")),
         }
     }
 
     /// Asks a model with the JSON of a request; returns the JSON of its reply.
     pub async fn model(&self, request: String) -> Result<String, String> {
-        let packed = Packed { numbers: Vec::new().into(), text: request };
+        let packed = Packed::new(Vec::new(), request);
         let reply = self.ask(String::new(), packed).await.map_err(|error| error.to_string())?;
         match (reply.value, reply.failure) {
             (_, Some(failure)) => Err(failure.message),
@@ -60,8 +79,6 @@ impl Ask {
     }
 }
 
-/// Makes the answer of data that was frozen before.
-pub fn answer_of(frozen: &JsFrozen) -> ToolAnswer {
-    let frozen: Frozen = frozen.frozen.clone();
-    ToolAnswer::Frozen(frozen)
+fn frozen(value: &Packed) -> napi::Result<Frozen> {
+    reader::frozen(value.numbers(), &value.text)
 }

@@ -33,8 +33,8 @@ impl JsRows {
 
     /// Adds a row.
     #[napi]
-    pub fn add(&mut self, row: Packed) -> napi::Result<()> {
-        let row = reader::datum(&row)?;
+    pub fn add(&mut self, numbers: &[f64], text: String) -> napi::Result<()> {
+        let row = reader::datum(numbers, &text)?;
         let text = datum_to_json_text(&row, usize::MAX);
         let text = text.map_err(|fault| napi::Error::from_reason(fault.parts().message.clone()))?;
         self.text.extend_from_slice(text.as_bytes());

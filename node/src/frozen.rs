@@ -15,9 +15,10 @@ pub struct JsFrozen {
 
 #[napi]
 impl JsFrozen {
-    #[napi(constructor)]
-    pub fn new(packed: Packed) -> napi::Result<JsFrozen> {
-        Ok(JsFrozen { frozen: reader::frozen(&packed)? })
+    /// Reads packed data.
+    #[napi]
+    pub fn make(numbers: &[f64], text: String) -> napi::Result<JsFrozen> {
+        Ok(JsFrozen { frozen: reader::frozen(numbers, &text)? })
     }
 
     /// Size in memory, in bytes.
@@ -50,8 +51,8 @@ impl JsGrants {
 
     /// Grants data under a name.
     #[napi]
-    pub fn add(&mut self, name: String, packed: Packed) -> napi::Result<()> {
-        let frozen = reader::frozen(&packed)?;
+    pub fn add(&mut self, name: String, numbers: &[f64], text: String) -> napi::Result<()> {
+        let frozen = reader::frozen(numbers, &text)?;
         self.insert(&name, frozen);
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! A call into Node for each part of a value costs more than the part. So each side writes a whole value down, and the
 //! other reads it: tags and numbers in one array, and all texts one after the other. `lib/data.js` is the other side.
 
-use napi::bindgen_prelude::Float64Array;
+use napi::bindgen_prelude::{Either, Float64Array};
 use napi_derive::napi;
 use ptc::runtime::{Datum, Node};
 use std::collections::HashMap;
@@ -36,9 +36,12 @@ const MAX_SAFE: i64 = (1 << 53) - 1;
 /// A value on its way. To programs, collections stand before their items; from programs, after them.
 #[napi(object)]
 pub struct Packed {
-    pub numbers: Float64Array,
+    pub numbers: Either<Vec<f64>, Float64Array>,
     pub text: String,
 }
+
+/// Numbers up to which an ordinary array is made sooner than one with memory of its own.
+const FEW: usize = 32;
 
 /// Packs a value of a program.
 pub fn pack(datum: &Datum) -> Packed {
@@ -46,7 +49,21 @@ pub fn pack(datum: &Datum) -> Packed {
     for node in datum.nodes() {
         writer.write(node);
     }
-    Packed { numbers: writer.numbers.into(), text: writer.text }
+    Packed::new(writer.numbers, writer.text)
+}
+
+impl Packed {
+    pub fn new(numbers: Vec<f64>, text: String) -> Packed {
+        let numbers = if numbers.len() <= FEW { Either::A(numbers) } else { Either::B(numbers.into()) };
+        Packed { numbers, text }
+    }
+
+    pub fn numbers(&self) -> &[f64] {
+        match &self.numbers {
+            Either::A(numbers) => numbers,
+            Either::B(numbers) => numbers,
+        }
+    }
 }
 
 #[derive(Default)]

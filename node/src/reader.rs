@@ -1,23 +1,23 @@
 //! Reads what `lib/data.js` packed.
 
-use crate::packed::{Packed, tag};
+use crate::packed::tag;
 use ptc::runtime::{Datum, Frozen, Node, bridge};
 use serde::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::cell::{Cell, RefCell};
 
 /// Makes shared data of a packed value. Plain data, which is what most data is, is read in one pass.
-pub fn frozen(packed: &Packed) -> napi::Result<Frozen> {
-    if let Ok(frozen) = bridge::freeze(&Plain(&Reader::new(packed))) {
+pub fn frozen(numbers: &[f64], text: &str) -> napi::Result<Frozen> {
+    if let Ok(frozen) = bridge::freeze(&Plain(&Reader::new(numbers, text))) {
         return Ok(frozen);
     }
-    let datum = datum(packed)?;
+    let datum = datum(numbers, text)?;
     Frozen::from_datum(&datum).map_err(|fault| napi::Error::from_reason(fault.parts().message.clone()))
 }
 
 /// Makes owned data of a packed value.
-pub fn datum(packed: &Packed) -> napi::Result<Datum> {
-    let reader = Reader::new(packed);
-    let mut nodes = Vec::with_capacity(packed.numbers.len());
+pub fn datum(numbers: &[f64], text: &str) -> napi::Result<Datum> {
+    let reader = Reader::new(numbers, text);
+    let mut nodes = Vec::with_capacity(numbers.len());
     let read = nodes_of(&reader, &mut nodes);
     read.and_then(|()| Datum::new(nodes)).ok_or_else(|| napi::Error::from_reason("the data is damaged"))
 }
@@ -33,12 +33,12 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    fn new(packed: &'p Packed) -> Reader<'p> {
+    fn new(numbers: &'p [f64], text: &'p str) -> Reader<'p> {
         Reader {
-            numbers: &packed.numbers,
+            numbers,
             at: Cell::new(0),
-            text: &packed.text,
-            is_ascii: packed.text.is_ascii(),
+            text,
+            is_ascii: text.is_ascii(),
             text_at: Cell::new(0),
             names: RefCell::default(),
         }

@@ -1,19 +1,19 @@
 //! Runs: programs under way, which suspend at tool calls.
 
-use crate::ask::answer_of;
+use crate::ask::ToolFailure;
 use crate::diagnostic::{JsFailure, Told};
 use crate::frozen::JsFrozen;
 use crate::outcome::JsOutcome;
 use crate::packed::{Packed, pack};
 use crate::reader;
-use crate::tools::{Table, ToolFailure};
+use crate::tools::Table;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Either};
 use napi::{Env, Task};
 use napi_derive::napi;
 use ptc::binding::{Slices, When};
 use ptc::runtime::{Dispatch, PendingCall, Refusal, Run, Step, ToolAnswer};
 use ptc::upstream::ProgramHost;
-use ptc::{Cancel, Failure, Outcome, ToolError, Tools};
+use ptc::{Cancel, Failure, Outcome, Tools};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,8 +33,8 @@ pub struct JsCall {
 pub struct NewCall {
     pub id: String,
     pub name: String,
-    /// False if no function of JavaScript answers it.
-    pub is_ours: bool,
+    /// Arguments; nothing if no function of JavaScript answers it.
+    pub args: Option<Packed>,
 }
 
 impl JsCall {
@@ -219,51 +219,53 @@ impl JsRun {
         Ok(AsyncTask::new(Slice { state: self.state.clone(), run: Some(run) }))
     }
 
-    /// Returns the calls that the driver has not seen yet.
+    /// Returns the calls that the driver has not seen yet, but for those that may not be made, which are refused.
     #[napi]
     pub fn new_calls(&self) -> napi::Result<Vec<NewCall>> {
         let pending = self.with(|run| run.pending())?;
-        let mut state = self.state();
         let mut new = Vec::new();
         for call in pending {
             let id = call.id.to_string();
-            if state.asked.contains_key(&id) {
+            if self.state().asked.contains_key(&id) {
                 continue;
             }
+            self.state().asked.insert(id.clone(), call.clone());
             let is_ours = self.table.names.contains(&call.name);
-            new.push(NewCall { id: id.clone(), name: call.name.clone(), is_ours });
-            state.asked.insert(id, call);
+            match if is_ours { self.tools.authorize(&call) } else { Ok(()) } {
+                Ok(()) => {
+                    let args = is_ours.then(|| pack(self.tools.args(&call).datum()));
+                    new.push(NewCall { id, name: call.name, args });
+                }
+                Err(fault) => {
+                    self.settle(&id, Err(Refusal::Fault(fault)), None)?;
+                }
+            }
         }
         Ok(new)
     }
 
-    /// Checks that a call may be made, and refuses it otherwise; returns its arguments if it may.
-    #[napi]
-    pub fn arguments(&self, id: String) -> napi::Result<Option<Packed>> {
-        let call = self.find(&id)?;
-        match self.tools.authorize(&call) {
-            Ok(()) => Ok(Some(pack(self.tools.args(&call).datum()))),
-            Err(fault) => self.settle(&id, Err(Refusal::Fault(fault)), None).map(|_| None),
-        }
-    }
-
     /// Supplies what a tool returned.
     #[napi]
-    pub fn returned_data(&self, id: String, value: Packed) -> napi::Result<Option<JsFailure>> {
-        self.returned(&id, ToolAnswer::Frozen(reader::frozen(&value)?))
+    pub fn returned_data(
+        &self,
+        id: String,
+        numbers: &[f64],
+        text: String,
+    ) -> napi::Result<Option<JsFailure>> {
+        self.returned(&id, ToolAnswer::Frozen(reader::frozen(numbers, &text)?))
     }
 
     /// Supplies frozen data that a tool returned.
     #[napi]
     pub fn returned_frozen(&self, id: String, value: &JsFrozen) -> napi::Result<Option<JsFailure>> {
-        self.returned(&id, answer_of(value))
+        self.returned(&id, ToolAnswer::Frozen(value.frozen.clone()))
     }
 
     /// Supplies the error of a tool. A program that fails with it has this number as its cause.
     #[napi]
     pub fn raised(&self, id: String, failure: ToolFailure, number: u32) -> napi::Result<()> {
         self.find(&id)?;
-        self.settle(&id, Err(failure.error().into()), Some(number)).map(|_| ())
+        self.settle(&id, Err(Refusal::Error(failure.error())), Some(number)).map(|_| ())
     }
 
     /// Makes a call that no function of JavaScript answers, such as one to a server, and supplies its result.
@@ -358,11 +360,4 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 fn unavailable(has_ended: bool) -> napi::Error {
     let why = if has_ended { "the run has ended" } else { "the run is being computed" };
     napi::Error::from_reason(why)
-}
-
-impl From<ToolFailure> for Refusal {
-    fn from(failure: ToolFailure) -> Refusal {
-        let error: ToolError = failure.error();
-        error.into()
-    }
 }

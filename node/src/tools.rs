@@ -23,27 +23,6 @@ pub struct ToolSpec {
     pub is_private: bool,
 }
 
-/// What JavaScript tells of an error of a tool.
-#[napi(object)]
-pub struct ToolFailure {
-    pub message: String,
-    pub hint: Option<String>,
-    /// True if the program called the tool in a wrong way.
-    pub is_mistake: bool,
-}
-
-impl ToolFailure {
-    /// Makes the error that a program sees.
-    pub fn error(self) -> ToolError {
-        let error =
-            if self.is_mistake { ToolError::raise(self.message) } else { ToolError::new(self.message) };
-        match self.hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
-    }
-}
-
 /// The tools of an engine.
 pub struct Table {
     pub tools: Tools,
