@@ -280,7 +280,7 @@ impl<'s> Feedback<'s> {
             .say(format!("Reply with only {shape}."))
     }
 
-    /// F10: reports a reply with neither text nor tool calls.
+    /// Reports a reply with neither text nor tool calls.
     pub fn empty_reply(self) -> Self {
         self.say("The reply had neither text nor tool calls. Use a tool or give the final answer.")
     }

@@ -87,7 +87,7 @@ pub struct Function {
 pub struct Arity {
     /// Parameters before any rest parameter.
     pub required: u8,
-    /// True if further arguments are collected into the register behind the required ones, as a vector or nil.
+    /// True if further arguments are collected into the register after the required ones, as a vector or nil.
     pub rest: bool,
     /// Code of this arity, an index into [`Artifact::blocks`].
     pub block: u32,

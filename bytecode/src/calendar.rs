@@ -49,7 +49,7 @@ pub fn read_moment(text: &str) -> Option<i64> {
     read_instant(text).or_else(|| read_day(text).map(midnight))
 }
 
-/// Parses the text behind `#inst`: a date, a year, or a year and a month.
+/// Parses the text after `#inst`: a date, a year, or a year and a month.
 ///
 /// ```
 /// use ptc_bytecode::calendar::read_literal;

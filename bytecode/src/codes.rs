@@ -106,7 +106,7 @@ codes! {
     619 SourceMismatch "source_mismatch" "The source in the artifact is not the one it was compiled from.";
     620 Untrusted "untrusted" "The artifact has no signature of a trusted key.";
     621 UnresolvedBuiltin "unresolved_builtin" "The artifact needs a builtin this version does not have.";
-    622 InterfaceChanged "interface_changed" "Recompiling the artifact's source gave another interface.";
+    622 InterfaceChanged "interface_changed" "A prelude has another interface than the artifact was built with.";
     623 HashMismatch "hash_mismatch" "The artifact is not the build that is pinned by its hash.";
     // Preludes
     701 ReservedNamespace "reserved_namespace" "This namespace belongs to the language.";
@@ -143,7 +143,7 @@ codes! {
     1002 AbsentField "absent_field" "The program reads a field that none of the records has.";
     1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values: they are of another kind, or a similar constant was meant.";
     1004 UndeclaredField "undeclared_field" "A tool has no known field or argument of this name, but it has a similar one.";
-    1005 MisplacedDoc "misplaced_doc" "A text behind the parameters of a function is not its doc string.";
+    1005 MisplacedDoc "misplaced_doc" "A text after the parameters of a function is not its doc string.";
 }
 
 impl Code {

@@ -94,7 +94,7 @@ impl<'a> Container<'a> {
             let stop = entry.offset.checked_add(entry.length).filter(|stop| *stop <= found);
             let body = stop.and_then(|stop| bytes.get(entry.offset as usize..stop as usize));
             let (Some(body), Some(stop)) = (body, stop) else {
-                return Err(damaged("the file is damaged: a section ends behind the file"));
+                return Err(damaged("the file is damaged: a section ends after the end of the file"));
             };
             end = stop;
             if <[u8; 32]>::from(Sha256::digest(body)) != entry.hash {

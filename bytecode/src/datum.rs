@@ -46,7 +46,7 @@ pub enum Node {
 /// An owned value. Cloning is cheap: the nodes are shared.
 ///
 /// Parts of it may be *veiled*: they came from firewalled fields and are shown to no model. The marks stand beside
-/// the nodes and are no part of the value, so equality ignores them and they are never written out.
+/// the nodes and are not part of the value, so equality ignores them and they are never written out.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};

@@ -140,7 +140,7 @@ fn words(error: &postcard::Error) -> &'static str {
         postcard::Error::DeserializeUnexpectedEnd => "it ends too early",
         postcard::Error::DeserializeBadUtf8 => "a text is not valid UTF-8",
         postcard::Error::DeserializeBadBool => "a flag is neither true nor false",
-        postcard::Error::DeserializeBadOption => "a choice is neither there nor absent",
+        postcard::Error::DeserializeBadOption => "an optional value is neither present nor absent",
         postcard::Error::DeserializeBadEnum => "an instruction or constant has an unknown kind",
         postcard::Error::DeserializeBadVarint => "a number is too large",
         _ => "a value has an impossible form",

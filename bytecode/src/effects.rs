@@ -23,7 +23,7 @@ impl Run {
 }
 
 impl Op {
-    /// Returns the number of registers behind the base operand of this instruction; 0 without one.
+    /// Returns the number of registers after the base operand of this instruction; 0 without one.
     fn run_length(&self) -> u16 {
         let mut n = 0;
         self.operands(|name, operand| {
@@ -76,7 +76,7 @@ impl Op {
     }
 
     /// Returns the registers whose content is unknown after this instruction. A callee's window starts at `base`,
-    /// so it may overwrite everything behind it, not only its arguments.
+    /// so it may overwrite everything after it, not only its arguments.
     #[inline]
     pub(crate) fn clobbers(&self) -> Option<Run> {
         let mut found = None;

@@ -1,6 +1,6 @@
 //! The basic blocks of a code block, shared by the verifier and liveness.
 //!
-//! Jumps land on an `Enter`, so a basic block starts at an `Enter`, behind a conditional jump, or (unreachable) behind
+//! Jumps land on an `Enter`, so a basic block starts at an `Enter`, after a conditional jump, or (unreachable) after
 //! an instruction that never goes on. Jump targets that do not exist are ignored, so that liveness also works on
 //! unverified code.
 
@@ -25,7 +25,7 @@ pub(crate) struct Segment {
     pub jumps: Option<u32>,
     /// Segment where the run continues after a fault in this one, if it is part of an attempt.
     pub rescue: Option<u32>,
-    /// True if an instruction at or behind its head jumps back to the head.
+    /// True if an instruction at or after its head jumps back to the head.
     pub heads_loop: bool,
 }
 

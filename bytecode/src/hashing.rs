@@ -276,7 +276,7 @@ impl Hasher for NameHasher {
         self.add(last_word(rest) | (bytes.len() as u64) << 56);
     }
 
-    /// Ignores the end mark behind a text: its length is in the hash.
+    /// Ignores the end mark after a text: its length is in the hash.
     #[inline]
     fn write_u8(&mut self, _: u8) {}
 }

@@ -3,7 +3,7 @@
 //!
 //! **Registers.** A frame sees a window of 256 registers. `r0` holds the function being run, so a
 //! function finds itself and its captures there; `r1…` hold its arguments. A call puts the callee
-//! in `base` and its arguments behind it; the callee's window starts at `base`, so arguments are
+//! in `base` and its arguments after it; the callee's window starts at `base`, so arguments are
 //! not copied, and the result is left in `base`. Frames larger than a window keep the rest in wide
 //! slots (`LoadWide`, `StoreWide`).
 //!
@@ -59,10 +59,10 @@ macro_rules! for_each_op {
             JumpUnlessGreaterInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` unless `a = imm`.
             JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
-            /// Begins an attempt: the instructions from here up to `to`, which do the work of those behind `to` in another order.
+            /// Begins an attempt: the instructions from here up to `to`, which do the work of those after `to` in another order.
             /// If one of them faults, or fuel runs out, the fuel they spent is given back and the run continues at `to`, so that
-            /// the fault is the one of the usual order. Its own price is given back too. No attempt begins while more was given
-            /// back than is spent: the run continues at `to` at once.
+            /// the fault is that of the usual order. Its own price is given back too. While more fuel has been given back than
+            /// spent, no attempt begins: the run continues at `to` at once.
             Attempt { fuel: Small At, to: Target At } cost 1;
             /// Leaves the function with `src`.
             Return { src: Reg In } cost 1 ends;
@@ -491,7 +491,7 @@ pub enum Operand {
     ReadWrite(u8),
     /// First of a run of registers that are read; the `Small` operand `n` is their number.
     ReadRun(u8),
-    /// A callee register with `n` arguments behind it, all read; the register itself is written,
+    /// A callee register with `n` arguments after it, all read; the register itself is written,
     /// the argument registers are left undefined.
     Callee(u8),
     /// A callee register like [`Operand::Callee`], but only written itself.

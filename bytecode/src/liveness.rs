@@ -58,7 +58,7 @@ impl Liveness {
         self.get(pc * 2)
     }
 
-    /// Returns the registers whose present value is needed behind the instruction at `pc`: those that may be read
+    /// Returns the registers whose present value is needed after the instruction at `pc`: those that may be read
     /// later, except those it writes. For a frame that waits for a call to return, these are the roots, since the
     /// result will replace `base`.
     pub fn live_after(&self, pc: usize) -> RegSet {

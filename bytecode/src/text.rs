@@ -29,7 +29,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// True for characters that change the direction of the text behind them: with them, text can look like another.
+/// True for characters that change the direction of the text after them: with them, text can look like another.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -133,7 +133,7 @@ fn bodies_that_are_no_artifact_are_named() {
     let longer = "the file is not in its canonical form: 1 bytes follow its artifact";
     assert_eq!(body(&|b| b.push(0)), (Code::NonCanonical, longer.to_string()));
     // The first function has no name; 2 is neither "none" nor "some".
-    let message = "the file does not hold its artifact: a choice is neither there nor absent";
+    let message = "the file does not hold its artifact: an optional value is neither present nor absent";
     assert_eq!(body(&|b| b[33] = 2), corrupt(message));
     // The number of functions, padded to two bytes.
     let padded = |b: &mut Vec<u8>| {

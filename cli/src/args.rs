@@ -43,7 +43,7 @@ pub struct Args {
     pub command: Command,
 }
 
-/// Where help lists flags that every command has.
+/// Heading in help of the flags that every command has.
 const HELP: &str = "Help";
 
 #[derive(Subcommand, Debug)]
@@ -627,7 +627,7 @@ pub struct StoreArgs {
     pub command: StoreCommand,
 }
 
-/// What is done with a store.
+/// Command on a store.
 #[derive(Subcommand, Debug)]
 pub enum StoreCommand {
     /// Lists the preludes and their current versions.
@@ -712,7 +712,7 @@ pub struct TraceArgs {
     pub command: TraceCommand,
 }
 
-/// How a trace is shown.
+/// Command that shows a trace.
 #[derive(Subcommand, Debug)]
 pub enum TraceCommand {
     /// Prints the call tree with times and token counts.

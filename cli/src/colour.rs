@@ -1,4 +1,4 @@
-//! Whether what is written has colours.
+//! Colours of the output.
 
 use clap::ColorChoice;
 use std::io::IsTerminal;
@@ -12,7 +12,7 @@ pub fn choose(choice: ColorChoice) {
     let _ = CHOICE.set(choice);
 }
 
-/// Whether a stream has colours: as `--color` says, otherwise on a terminal that can show them, unless $NO_COLOR is set
+/// True if a stream has colours: as `--color` says, otherwise on a terminal that can show them, unless $NO_COLOR is set
 /// (<https://no-color.org>: to any value but the empty one).
 pub fn on(stream: &impl IsTerminal) -> bool {
     match CHOICE.get() {

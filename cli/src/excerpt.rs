@@ -9,7 +9,7 @@ pub fn render(diagnostic: &Diagnostic, source: &str, name: &str, colour: bool) -
     let title = format!("{}: {}", diagnostic.code.reason(), visible(&diagnostic.message));
     let level = if diagnostic.code.is_warning() { Level::WARNING } else { Level::ERROR };
     let title = level.primary_title(title.as_str()).id(diagnostic.code.label());
-    // A byte order mark is no character: the excerpt begins behind it.
+    // A byte order mark is no character: the excerpt begins after it.
     let (skip, source) = source.strip_prefix('\u{feff}').map_or((0, source), |rest| (3, rest));
     let shown = visible(source);
     let range = |start: u32, end: u32| {

@@ -1,4 +1,4 @@
-//! What comes in: files, program texts and granted data.
+//! Input: files, program texts and granted data.
 
 use crate::problem::Problem;
 use ptc_bytecode::{Code, Diagnostic, Limits};
@@ -14,7 +14,7 @@ pub struct Data {
     pub source: DataSource,
 }
 
-/// Where the text of granted data is.
+/// Place of the text of granted data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DataSource {
     Text(String),
@@ -69,7 +69,7 @@ impl Data {
         })
     }
 
-    /// What the text of a value that is not JSON may have been meant to be.
+    /// Guess at the intended meaning of a value's text that is not JSON.
     fn meant(&self, bytes: &[u8]) -> Option<String> {
         let is_csv = |file: &str| file.ends_with(".csv") || file.ends_with(".tsv");
         match &self.source {

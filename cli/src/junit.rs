@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Tests that belong together.
 pub struct Suite {
-    /// What they are tests of.
+    /// Name of the tested thing.
     pub name: String,
     /// Each of them.
     pub cases: Vec<Case>,
@@ -17,19 +17,19 @@ pub struct Suite {
 
 /// A test and what came of it.
 pub struct Case {
-    /// What it is called.
+    /// Name of the test.
     pub name: String,
-    /// How long it took, where that is told.
+    /// Duration, where reports include it.
     pub time: Option<Duration>,
     /// Why it did not pass.
     pub problem: Option<CaseProblem>,
-    /// What it printed.
+    /// Printed output.
     pub output: String,
 }
 
 /// Why a test did not pass.
 pub struct CaseProblem {
-    /// Whether something was not as expected; else the test could not be run to its end.
+    /// True if something was not as expected; otherwise the test could not be run to its end.
     pub is_failure: bool,
     /// In a line.
     pub message: String,

@@ -1,4 +1,4 @@
-//! What a mission does, told while it does it.
+//! Live report of a mission: its events, shown as they happen.
 
 use crate::repl::paint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How much of arguments and values is shown.
+/// Maximum length of arguments and values as shown.
 const MAX_VALUE: usize = 200;
 
 /// Amount of detail that is told.
@@ -69,7 +69,7 @@ impl Live {
         }
     }
 
-    /// Whether anything would be seen.
+    /// True if anything would be seen.
     pub fn is_on(&self) -> bool {
         self.detail > Detail::Busy || self.spinner.is_some()
     }

@@ -116,7 +116,7 @@ pub fn attempts(fail: &ptc_agent::Fail) -> Option<String> {
     Some(format!("{class}{status}, {}", counted(attempts, "attempt")))
 }
 
-/// What somebody at a command line can do about a failure.
+/// Hint on what to do about a failure, at a command line.
 pub fn hint(reason: &str) -> Option<&'static str> {
     Some(match reason {
         "llm_required" => {

@@ -76,7 +76,7 @@ pub fn select_beside(
     })
 }
 
-/// What there is of a prelude that was given like this, with the hash that it is pinned by.
+/// The prelude that was named like this: a source, a file or a stored version, with the hash that it is pinned by.
 fn input(runtime: &Runtime, given: &Path) -> Result<PreludeInput, Problem> {
     let (file, pin) = match given.to_str().map(ArtifactHash::split) {
         Some(split) => split.map_err(|problem| Problem(Box::new(problem)))?,
@@ -105,7 +105,7 @@ fn unpinned(runtime: &Runtime, file: &Path) -> Result<PreludeInput, Problem> {
     })
 }
 
-/// What sources may use that are compiled outside of a run: these preludes, and those that come with ptc.
+/// Preludes that sources compiled outside of a run may use: these, and those that come with ptc.
 pub fn usable(runtime: &Runtime, files: &[PathBuf]) -> Result<Vec<Prelude>, Problem> {
     let mut usable = select(runtime, files)?;
     usable.extend(stored::all_shipped(runtime)?);
@@ -131,12 +131,12 @@ pub fn used_by(prelude: &Prelude, usable: &[Prelude]) -> Result<Vec<Prelude>, Di
     Prelude::in_order(found)
 }
 
-/// What follows this word at the start of what was given as a file.
+/// The rest of a name given as a file, after this word at its start.
 fn after<'a>(file: &'a Path, word: &str) -> Option<&'a str> {
     file.to_str()?.strip_prefix(word)
 }
 
-/// Whether a file is compiled, by its name.
+/// True if a file is compiled, by its name.
 pub fn is_artifact(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "ptcp")
 }

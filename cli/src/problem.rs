@@ -11,7 +11,7 @@ impl Problem {
         Problem(Box::new(Diagnostic::without_span(code, message)))
     }
 
-    /// What to do instead.
+    /// Hint: what to do instead.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Problem {
         self.0.hint = Some(hint.into());

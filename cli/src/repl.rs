@@ -41,22 +41,22 @@ pub struct Repl {
     look: Look,
     /// One JSON object for each program.
     json: bool,
-    /// Whether to tell how long each program took.
+    /// True if the time of each program is shown.
     timing: bool,
     /// Keywords seen, which completion offers.
     keywords: Keywords,
 }
 
-/// What an input is answered with.
+/// Answer to an input.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// For standard output.
     pub out: String,
     /// For standard error.
     pub err: String,
-    /// Whether something went wrong.
+    /// True if something went wrong.
     pub failed: bool,
-    /// Whether the REPL is to end.
+    /// True if the REPL is to end.
     pub leaves: bool,
 }
 
@@ -143,7 +143,7 @@ impl Repl {
     }
 }
 
-/// What came of a program as one object.
+/// Outcome of a program as one object.
 fn json(result: Result<ptc_runtime::Outcome, ProgramErrors>, source: &str) -> Answer {
     let report = match result {
         Ok(outcome) => Report::new(Ok(outcome), source, true),

@@ -1,4 +1,4 @@
-//! What goes out: results, errors and warnings, as text or as one JSON object.
+//! Output: results, errors and warnings, as text or as one JSON object.
 
 mod warnings;
 
@@ -21,16 +21,16 @@ pub const FAULT: u8 = 1;
 /// The command was used wrongly, or a file could not be read.
 pub const USAGE: u8 = 2;
 
-/// What came of one program, ready to be shown.
+/// Outcome of one program, ready to be shown.
 #[derive(Debug)]
 pub struct Report {
-    /// What was printed, one entry per `println`.
+    /// Printed output, one entry per `println`.
     pub prints: Vec<String>,
     /// Work it took.
     pub spent: Spent,
     /// The value, or why there is none.
     pub result: Result<Shown, Errors>,
-    /// What the program is warned of, whether it has a value or not.
+    /// Warnings about the program, whether it has a value or not.
     pub warnings: Warnings,
 }
 
@@ -46,13 +46,13 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What a run that ended well took.
+    /// The work of a run that ended well.
     pub fn by(outcome: &Outcome) -> Spent {
         let result_fuel = outcome.result_fuel().unwrap_or(0);
         Spent { fuel: outcome.fuel, compile_fuel: outcome.compile_fuel, result_fuel }
     }
 
-    /// What a run that failed had taken until then.
+    /// The work of a failed run until its end.
     pub fn before(failure: &Failure) -> Spent {
         Spent { fuel: failure.fuel, compile_fuel: failure.compile_fuel, result_fuel: 0 }
     }
@@ -74,7 +74,7 @@ pub struct Errors {
     pub diagnostics: Vec<Diagnostic>,
     /// The text that spans point into.
     pub source: String,
-    /// What `(fail v)` was given, as JSON text.
+    /// Value given to `(fail v)`, as JSON text.
     pub failed_with: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl Report {
         Report { prints: Vec::new(), spent: Spent::default(), result, warnings: Warnings::default() }
     }
 
-    /// As one JSON object, behind `members` (such as `"id":7,`).
+    /// As one JSON object, after `members` (such as `"id":7,`).
     pub fn to_json(&self, members: &str) -> String {
         let mut out = Vec::new();
         // Writing to memory does not fail, and all of it is text.
@@ -108,7 +108,7 @@ impl Report {
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// The same, piece by piece: a result may be large, and a copy of it as well.
+    /// Writes the object of `to_json` piece by piece: a result may be large, and a copy of it as well.
     fn write_json(&self, members: &str, out: &mut impl Write) -> io::Result<()> {
         match &self.result {
             Ok(Shown { value, json }) => {
@@ -131,7 +131,7 @@ impl Report {
         write!(out, "{}}}", self.warnings.members())
     }
 
-    /// Writes it out and gives the exit code; as JSON behind these members, if there are any, or as text.
+    /// Writes it out and gives the exit code; as JSON after these members, if there are any, or as text.
     pub fn show(&self, json: Option<&str>, name: &str) -> ExitCode {
         let code = if self.result.is_ok() { OK } else { FAULT };
         if let Some(members) = json {
@@ -212,7 +212,7 @@ impl Errors {
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// The same, piece by piece: what a program failed with may be large.
+    /// Writes the members of `to_json` piece by piece: the value that a program failed with may be large.
     fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(br#""error":"#)?;
         match self.diagnostics.as_slice() {
@@ -245,7 +245,7 @@ impl Errors {
     }
 }
 
-/// A diagnostic as an object behind `members`; `failed_with` is the JSON of what the program failed with.
+/// A diagnostic as an object after `members`; `failed_with` is the JSON of what the program failed with.
 fn diagnostic_json(
     members: &str,
     diagnostic: &Diagnostic,
@@ -315,7 +315,7 @@ pub fn problem(problem: &Problem, json: bool) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// What a program made, for standard output: as it is in pipes and files, and on a terminal without what would
+/// Text made by a program, for standard output: as it is in pipes and files, and on a terminal without what would
 /// steer it.
 pub fn for_stdout(text: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { visible(text) } else { text.into() }
@@ -326,7 +326,7 @@ pub fn out(text: &str, code: u8) -> ExitCode {
     out_by(code, |out| out.write_all(text.as_bytes()))
 }
 
-/// The same for what is written piece by piece.
+/// Writes to standard output, like [`out`], text that is made piece by piece.
 fn out_by(
     code: u8,
     write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,

@@ -50,7 +50,7 @@ fn foreign(source: &str, at: usize) -> Option<String> {
     call(line)
 }
 
-/// True if a colon behind a JSON key is here.
+/// True if a colon after a JSON key is here.
 fn is_json(source: &str, at: usize) -> bool {
     source.get(at..).is_some_and(|after| after.starts_with(':')) && source[..at].trim_end().ends_with('"')
 }
@@ -92,7 +92,7 @@ fn function(line: &str) -> Option<String> {
     let (name, rest) = rest.split_once('(')?;
     let (params, _) = rest.split_once(')')?;
     let name = Some(name.trim()).filter(|name| is_name(name))?;
-    // The text behind a name is its type or default.
+    // The text after a name is its type or default.
     let plain = |param: &str| dashed(param.trim().split([':', '=', ' ']).next().unwrap_or_default());
     let params: Vec<String> = params.split(',').map(plain).filter(|param| is_name(param)).collect();
     Some(format!("this looks like {language}: write (defn {} [{}] …)", dashed(name), params.join(" ")))

@@ -136,7 +136,7 @@ impl CodeBuilder {
         Label(id)
     }
 
-    /// Writes a jump to a label; a conditional one also opens the block behind it.
+    /// Writes a jump to a label; a conditional one also opens the block after it.
     pub(crate) fn jump(&mut self, op: Op, to: LabelId) {
         self.charge(op.cost());
         self.jump_paid(op, to);

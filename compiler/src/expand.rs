@@ -68,7 +68,7 @@ pub fn is_shadowable(name: &str) -> bool {
     FormName::lookup(name).is_none_or(|form| !form.row().is_fixed)
 }
 
-/// Expands `form`, a list headed by the symbol `head`, by one step; `None` if `head` is no form.
+/// Expands `form`, a list headed by the symbol `head`, by one step; `None` if `head` is not a form.
 ///
 /// The result may itself need expanding. Operands are passed on as they are.
 pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<Option<Form<'a>>, Diagnostic> {

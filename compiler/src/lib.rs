@@ -118,7 +118,7 @@ pub struct CompileErrors {
 /// A read of `data/x` in a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataRead {
-    /// Name behind `data/`.
+    /// Name after `data/`.
     pub name: Box<str>,
     /// First place that reads it.
     pub span: Span,

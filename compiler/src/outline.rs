@@ -56,7 +56,7 @@ fn definition(form: &Form<'_>, source: &str) -> Option<Definition> {
         let mut found = rest.iter().filter_map(|form| Some((params(form)?, form)));
         if let Some((span, first)) = found.next() {
             signatures.push(span);
-            // Only clauses come several at a time; behind `[params]` comes the body.
+            // Only clauses come several at a time; after `[params]` comes the body.
             if let FormKind::List(_) = first.kind {
                 signatures.extend(found.map(|(span, _)| span));
             }

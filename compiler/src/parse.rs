@@ -35,7 +35,7 @@ pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [
 /// A text that was read: its forms, and the metadata before some of them.
 pub(crate) struct ReadText<'a> {
     pub forms: &'a [Form<'a>],
-    /// Forms behind a `^`, in the order of the text. The tree leaves them out: programs ignore metadata, and code
+    /// Forms after a `^`, in the order of the text. The tree leaves them out: programs ignore metadata, and code
     /// that needs it finds it by its place.
     pub metadata: Vec<Form<'a>>,
 }

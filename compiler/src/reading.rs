@@ -25,7 +25,7 @@ pub struct Reading {
     brackets: usize,
     /// True inside a string or a regular expression.
     quoted: bool,
-    /// True just behind a backslash in a string.
+    /// True just after a backslash in a string.
     escaped: bool,
     /// True if a bracket closed a wrong opener: more lines would not help.
     broken: bool,
@@ -146,7 +146,7 @@ impl Reading {
         })
     }
 
-    /// Returns the index behind the quote that ends the string.
+    /// Returns the index after the quote that ends the string.
     fn closing_quote(&mut self, text: &str) -> Option<usize> {
         for (at, byte) in text.bytes().enumerate() {
             match byte {

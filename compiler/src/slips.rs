@@ -13,7 +13,7 @@ pub fn slips(forms: &[Form<'_>]) -> Vec<Diagnostic> {
     forms.iter().filter_map(misplaced_doc).take(MAX_WARNINGS).collect()
 }
 
-/// Returns a warning about a text that stands as a doc string behind the parameters, where it is a value that nobody
+/// Returns a warning about a text that stands as a doc string after the parameters, where it is a value that nobody
 /// reads: `(defn f [x] "Doubles x." (* 2 x))`. A text that is the last form is the result.
 fn misplaced_doc(form: &Form<'_>) -> Option<Diagnostic> {
     let FormKind::List([Form { kind: FormKind::Symbol(head @ ("defn" | "defn-")), .. }, name, rest @ ..]) =
@@ -35,7 +35,7 @@ fn misplaced_doc(form: &Form<'_>) -> Option<Diagnostic> {
     })?;
     let FormKind::Str(text) = doc.kind else { return None };
     let name = name.as_symbol()?;
-    let message = format!("this text is not the doc string of `{name}`: it stands behind the parameters");
+    let message = format!("this text is not the doc string of `{name}`: it comes after the parameters");
     let hint = match has_doc {
         true => "remove it: the doc string is the one before the parameters".to_string(),
         false => {

@@ -57,7 +57,7 @@ impl Traces {
         std::thread::Builder::new()
             .name("ptc-trace".to_string())
             .spawn(move || writer.run(&waiting))
-            .map_err(|error| format!("--trace-dir: no thread to write with: {error}"))?;
+            .map_err(|error| format!("--trace-dir: cannot start a thread to write traces: {error}"))?;
         Ok(Some(Traces { told, next: Arc::default() }))
     }
 

@@ -36,7 +36,7 @@ impl Schedule for Slices {
     }
 }
 
-/// Computes for one slice, without holding the interpreter.
+/// Computes for one slice, without holding the interpreter lock.
 pub fn slice(py: Python<'_>, run: &mut Run) -> PyResult<Option<Step>> {
     detached(py, || run.slice())
 }
@@ -58,7 +58,7 @@ pub fn is_forked() -> bool {
     FORKED.load(Ordering::Relaxed) != 0
 }
 
-/// Does work without holding the interpreter. In a forked process, the branches of the work need another pool: the
+/// Does work without holding the interpreter lock. In a forked process, the branches of the work need another pool: the
 /// threads of the global one stayed behind.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     if !is_forked() {

@@ -84,7 +84,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             return Ok(if vm.branches_done() { Rest::Ended } else { Rest::Waiting });
         }
         // Resting branches keep their data until all rest. If that would be too much, the others do not even begin:
-        // either some of it is garbage, or the run has to end. The first continues whatever those behind it hold:
+        // either some of it is garbage, or the run has to end. The first continues whatever those after it hold:
         // they began too early, and do not count.
         let limits = *vm.limits();
         // Includes the memory of branches that were paused while computing.

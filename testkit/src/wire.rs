@@ -118,7 +118,7 @@ impl Wire {
         text.into_bytes()
     }
 
-    /// Returns the bytes behind the last event.
+    /// Returns the bytes after the last event.
     pub fn last_frame(self) -> &'static [u8] {
         if self == Wire::Chat { b"data: [DONE]\n\n" } else { b"" }
     }

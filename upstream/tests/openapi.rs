@@ -191,7 +191,7 @@ fn what_cannot_be_offered_stops_the_start() {
         ("cookie", "its parameter 'a' is in the cookie"),
         ("far", "refers to other.json#/a, which is not in the document"),
         ("undeclared", "its path has {declared}, which is not declared"),
-        ("foreign", "with another origin than base_url"),
+        ("foreign", "whose origin is not that of base_url"),
         ("html", "its reply 200 is not JSON"),
         ("none", "it describes no successful reply"),
     ] {

@@ -2,11 +2,11 @@
 //! order would show.
 //!
 //! A fault, and the end of the fuel, would come at another place than in the usual order, perhaps instead of another fault.
-//! So the fuel that the attempt spent is given back, and the run continues with the usual instructions, which fault in their
-//! way. Nothing else remains of the attempt: the compiler puts only work without effects into one, and the collector and
+//! So the fuel that the attempt spent is given back, and the run continues with the usual instructions, which fault in
+//! their own order. Nothing else remains of the attempt: the compiler puts only work without effects into one, and the collector and
 //! changes in place keep what the usual instructions read (`ptc_bytecode::Liveness`).
 //!
-//! Work that was given back was still done. No attempt begins while more was given back than is spent, so a run never does
+//! Work that was given back was still done. No attempt begins while more fuel has been given back than spent, so a run never does
 //! more than twice the work its fuel pays for. Branches count for themselves.
 
 use crate::budget::Budget;

@@ -72,7 +72,7 @@ impl Heap {
 
     /// Moves the charges to the budget. The next payment, at the latest the one that ends the run, faults if fuel
     /// does not cover them and checks the clock if they are many: so an operation that cannot fail stays one, and
-    /// the loop needs no exit behind each.
+    /// the loop needs no exit after each.
     #[inline(always)]
     pub(crate) fn settle(&self, budget: &mut Budget) {
         if !self.is_settled() {

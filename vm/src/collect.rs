@@ -79,7 +79,7 @@ impl Drop for Collector<'_> {
     }
 }
 
-/// Returns the number of payload cells behind this head.
+/// Returns the number of payload cells after this head.
 #[inline]
 pub(crate) fn payload(head: Value) -> usize {
     match head {

@@ -79,7 +79,7 @@ impl Vm {
         }
     }
 
-    /// Makes the first call of a branch: `stack[0]` with the values behind it.
+    /// Makes the first call of a branch: `stack[0]` with the values after it.
     fn first_call(&mut self, args: usize) -> Result<Option<Event>, Stop> {
         let callee = self.stack[0];
         let mark = self.budget.mark();
@@ -215,7 +215,7 @@ impl Vm {
                 regs[reg]
             }};
         }
-        /// As `shared!`, for `$n` registers behind each other.
+        /// As `shared!`, for `$n` consecutive registers.
         macro_rules! shared_run {
             ($first:expr, $n:expr) => {{
                 let run = &mut regs[$first as usize..$first as usize + $n as usize];
@@ -283,7 +283,7 @@ impl Vm {
                 pc = current.pc as usize;
             }};
         }
-        /// Calls a native whose arguments are in place behind `base`.
+        /// Calls a native whose arguments are in place after `base`.
         macro_rules! call_native {
             ($id:expr, $body:expr, $base:expr, $n:expr) => {{
                 let first = $base as usize + 1;
@@ -422,7 +422,7 @@ impl Vm {
                 }
             }};
         }
-        /// What an operation gives that pays for its work itself.
+        /// The result of an operation that pays for its work itself.
         macro_rules! changed {
             ($dst:expr, $operation:expr, $($operand:expr),*) => {{
                 let mark = budget.mark();

@@ -318,7 +318,7 @@ impl Stop {
         matches!(*self.0, Why::Kind(StopKind::Room { .. }))
     }
 
-    /// Whether it is [`Stop::twin`].
+    /// True if it is [`Stop::twin`].
     pub fn is_twin(&self) -> bool {
         matches!(*self.0, Why::Twin)
     }

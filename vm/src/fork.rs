@@ -255,7 +255,7 @@ impl Vm {
     pub fn take_branches(&mut self) -> Vec<(usize, Box<Vm>)> {
         let State::Forked(fork) = &mut self.state else { return Vec::new() };
         if let Some(failed) = fork.failed {
-            // Branches behind the first failure no longer matter.
+            // Branches after the first failure no longer matter.
             fork.running.retain(|i, _| *i < failed);
         }
         let ready: Vec<usize> =
@@ -480,7 +480,7 @@ impl Vm {
         }
     }
 
-    /// Takes the branches' results, in order, and continues behind the fork. Fuel is summed in index order, so the
+    /// Takes the branches' results, in order, and continues after the fork. Fuel is summed in index order, so the
     /// first branch that overdraws the budget decides, however they were scheduled.
     pub fn join(&mut self) -> Result<(), Fault> {
         let kept = self.wide.len();

@@ -153,7 +153,7 @@ fn last_uses(
     })
 }
 
-/// What the language offers: a body for every row of the builtin table.
+/// The functions of the language: a body for every row of the builtin table.
 pub struct Library {
     targets: Vec<Target>,
     /// Core function that takes over from each native that gives up.
@@ -263,7 +263,7 @@ impl Module {
         for id in ids {
             let is_plain = self.artifact().functions.get(*id as usize).is_some_and(|f| f.captures == 0);
             let value = heap.new_closure(0, *id, &[]).ok().filter(|_| is_plain);
-            made.push(value.ok_or_else(|| Fault::new(Code::Internal, "a function is no value"))?);
+            made.push(value.ok_or_else(|| Fault::new(Code::Internal, "a function is not a value"))?);
         }
         let space = heap.into_space_with(std::slice::from_ref(self));
         Ok(made.into_iter().map(|value| Frozen::new(space.clone(), value)).collect())

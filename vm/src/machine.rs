@@ -85,7 +85,7 @@ pub struct ToolCall {
 
 /// The state of a run between two steps.
 pub(crate) enum State {
-    /// About to call `stack[0]` with the values behind it.
+    /// About to call `stack[0]` with the values after it.
     Start { args: usize },
     /// Has instructions to run.
     Ready,
@@ -417,7 +417,7 @@ impl Vm {
     /// Attaches data received while the program runs, and counts it. `current_done` as for collections.
     fn attach_answer(&mut self, frozen: &Frozen, current_done: bool) -> Result<Value, Fault> {
         let (bytes, limit) = (frozen.bytes() as u64, self.limits.granted_bytes);
-        // A new maximum of a branch also decides about the branches behind it.
+        // A new maximum of a branch also decides about the branches after it.
         let is_most = self.is_branch() && self.heap.lot_bytes().saturating_add(bytes) > self.peaks.highest();
         if self.heap.has_lots() && (is_most || self.taken_in().saturating_add(bytes) > limit) {
             self.collect_frames(current_done);
@@ -458,12 +458,14 @@ impl Vm {
         self.stress = stress;
     }
 
-    /// Never change a collection in place: a test mode that finds values which should not have changed.
+    /// Sets whether collections are changed in place; `false` is a test mode that finds values which should not have
+    /// changed.
     pub fn set_in_place(&mut self, in_place: bool) {
         self.heap.in_place = in_place;
     }
 
-    /// Make no attempts, so that no loops are fused: a test mode that finds those whose fusion shows.
+    /// Sets whether attempts are made; `false` is a test mode without fused loops, which shows whether fusion makes a
+    /// difference.
     pub fn set_fused(&mut self, fused: bool) {
         self.attempts = if fused { Attempts::default() } else { Attempts::none() };
     }

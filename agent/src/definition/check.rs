@@ -61,7 +61,7 @@ struct CheckedDefinition {
     problems: Vec<BuildError>,
     template: Option<Template>,
     signature: Option<Signature>,
-    /// Compiled libraries, each behind those that it uses.
+    /// Compiled libraries, each after those that it uses.
     ready: Vec<Prelude>,
     bundle: Option<(Prelude, Vec<FrozenRef>)>,
 }

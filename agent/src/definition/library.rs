@@ -31,7 +31,7 @@ pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>
     }))
 }
 
-/// Splits a name from the artifact hash behind it; the error is the rest of a sentence.
+/// Splits a name from the artifact hash after it; the error is the rest of a sentence.
 fn split(name: &str) -> Result<(&str, Option<ArtifactHash>), String> {
     ArtifactHash::split(name).map_err(|problem| {
         let hint = problem.hint.map_or(String::new(), |hint| format!("; {hint}"));

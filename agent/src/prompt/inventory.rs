@@ -134,7 +134,7 @@ pub fn type_label(view: View<'_>) -> String {
     }
 }
 
-/// Returns the fields that a context signature has types for: those of the part behind the arrow.
+/// Returns the fields that a context signature has types for: those of the part after the arrow.
 pub(super) fn context_fields(signature: &Signature) -> &[Field] {
     match signature.returns.required() {
         Type::Record { fields, .. } => fields,

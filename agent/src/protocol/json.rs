@@ -50,7 +50,7 @@ pub fn extract_json(reply: &str) -> Result<Value, JsonError> {
     }
     let trimmed = text.trim();
     if trimmed.starts_with(['{', '[']) {
-        // Text behind the JSON is ignored.
+        // Text after the JSON is ignored.
         return read(closed(trimmed).unwrap_or(trimmed));
     }
     let start = trimmed.find(['{', '[']).ok_or(JsonError::NotFound)?;

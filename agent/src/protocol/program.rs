@@ -133,7 +133,7 @@ fn fenced(text: &str) -> (Vec<Block>, bool) {
         }
     }
     let is_open = open.is_some();
-    // A reply that was cut behind a whole program is as good as a complete one.
+    // A reply that was cut after a whole program is as good as a complete one.
     if let Some((tag, _, lines)) = open {
         let body = lines.join("\n");
         if is_balanced(&body) {

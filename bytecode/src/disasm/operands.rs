@@ -113,7 +113,7 @@ fn run(first: u8, n: u8) -> String {
     }
 }
 
-/// Formats the arguments behind a base register, each with a space before it.
+/// Formats the arguments after a base register, each with a space before it.
 fn arguments(base: u8, n: u8) -> String {
     match base.checked_add(1) {
         Some(first) if n > 0 => format!(" {}", run(first, n)),

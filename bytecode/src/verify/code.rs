@@ -102,7 +102,7 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
         return Some(format!("jumps to instruction {to}, which is not an `enter`"));
     }
     if matches!(op, Op::Try { .. }) && !code.ops.get(pc + 1).is_some_and(Op::is_enter) {
-        return Some("has no `enter` behind it".to_string());
+        return Some("is not followed by an `enter`".to_string());
     }
     (to > pc && op.is_back_edge()).then(|| format!("jumps forward to instruction {to}"))
 }

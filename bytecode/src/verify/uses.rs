@@ -26,7 +26,7 @@ pub(super) fn uses(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagn
         let Some((space, symbol)) = parts.filter(|(space, symbol)| {
             is_namespace_name(space) && reserved_namespace(space).is_none() && is_definition_name(symbol)
         }) else {
-            return wrong(format!("its code names {}, which is no export of a prelude", quoted(name)));
+            return wrong(format!("its code names {}, which is not an export of a prelude", quoted(name)));
         };
         if !seen.insert(name) {
             return wrong(format!("its code lists {} twice", quoted(name)));

@@ -1,4 +1,4 @@
-//! What can be written after `ptc agent`.
+//! Arguments of `ptc agent`.
 
 use super::upstream::UpstreamArgs;
 use super::{AttachArgs, quantity};
@@ -20,7 +20,7 @@ pub struct AgentArgs {
     pub command: AgentCommand,
 }
 
-/// What is done with an agent.
+/// Command on an agent.
 #[derive(Subcommand, Debug)]
 pub enum AgentCommand {
     Run(Box<AgentRunArgs>),
@@ -123,7 +123,7 @@ pub struct AgentReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub agent: Option<PathBuf>,
 
-    /// Declares a tool of the mission, in place of --stub of its run; the trace answers its calls. Repeatable.
+    /// Declares a tool that the run got from --stub; the trace answers its calls. Repeatable.
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 

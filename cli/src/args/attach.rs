@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
-/// Where help lists these flags.
+/// Heading of these flags in help.
 const HEADING: &str = "Preludes";
 
 /// Preludes, whose they must be, and what programs see of them.
@@ -23,7 +23,7 @@ pub struct AttachArgs {
 }
 
 impl AttachArgs {
-    /// What programs see of the preludes.
+    /// Returns the rules for what programs see of the preludes.
     pub fn policy(&self) -> ptc_runtime::Policy {
         let PolicyArgs { hide, discoverable, hide_writes, deny_dynamic } = self.policy.clone();
         ptc_runtime::Policy { hide, discoverable, hide_writes, deny_dynamic }

@@ -165,7 +165,7 @@ fn grouped(command: Command) -> Command {
         text.push('\n');
     }
     let template = format!(
-        "{{before-help}}{{usage-heading}} {{usage}}\n       ptc FILE [OPTIONS]  runs a file, as `ptc run FILE`\n\n\
+        "{{before-help}}{{usage-heading}} {{usage}}\n       ptc FILE [OPTIONS]  runs a file, like `ptc run FILE`\n\n\
          {text}{style}Options:{style:#}\n{{options}}{{after-help}}"
     );
     command.help_template(template)

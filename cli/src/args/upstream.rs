@@ -7,7 +7,7 @@ use ptc_bytecode::Unit;
 use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 use std::path::PathBuf;
 
-/// Where help lists these flags.
+/// Heading of these flags in help.
 const HEADING: &str = "Upstream servers";
 
 /// Upstream servers a program may call.
@@ -90,7 +90,7 @@ fn arg(row: &'static OptionRow) -> Arg {
 
 /// Lists upstream servers and calls their tools, without a program.
 ///
-/// The configuration is the file of --upstreams-config, else of $PTC_RUNNER_UPSTREAMS, else
+/// The configuration is the file named by --upstreams-config, else by $PTC_RUNNER_UPSTREAMS, else
 /// ~/.config/ptc_runner_mcp/upstreams.json.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 all went well, 1 a server or tool failed, 2 a usage or file error.")]
@@ -99,7 +99,7 @@ pub struct UpstreamCommandArgs {
     pub command: UpstreamCommand,
 }
 
-/// What is done with servers.
+/// Command on servers.
 #[derive(Subcommand, Debug)]
 pub enum UpstreamCommand {
     /// Lists the servers, or the tools of one.

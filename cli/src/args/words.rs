@@ -47,7 +47,7 @@ fn name_run(words: &mut Vec<OsString>, command: &Command) {
     }
 }
 
-/// Whether a word names a program, there or not.
+/// True if a word names a program, whether it exists or not.
 fn is_program(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     let looks = text.ends_with(".clj") || text.ends_with(".ptc") || text.contains(std::path::is_separator);

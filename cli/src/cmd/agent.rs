@@ -1,4 +1,4 @@
-//! What all commands of `ptc agent` share: agents from files, and their results.
+//! Code shared by all commands of `ptc agent`: agents from files, and their results.
 
 mod check;
 pub mod commands;
@@ -22,11 +22,11 @@ use ptc_runtime::{Frozen, PreludeInput, ToolAnswer};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// What was read for a command.
+/// Input of a command, read.
 struct Loaded {
     /// The definition, as the file has it.
     file: AgentFile,
-    /// The same with stubs and preludes of the command line.
+    /// The agent with stubs and preludes of the command line.
     builder: AgentBuilder,
 }
 
@@ -119,7 +119,7 @@ fn listed(name: &Path, file: Option<&AgentFile>, problems: &[BuildError]) -> Str
     format!("{}: {count}{lines}", name.display())
 }
 
-/// Where in its file a problem is, or in another file that this one names.
+/// Place of a problem in its file, or in another file that this one names.
 fn place_of(name: &Path, file: Option<&AgentFile>, problem: &BuildError) -> Option<FilePlace> {
     let place = file?.place_of(problem);
     (place.place.is_some() || place.file != name).then_some(place)
@@ -151,8 +151,8 @@ fn context(args: &AgentInput, agent: &Agent) -> Result<Map<String, Value>, Probl
     Ok(context)
 }
 
-/// What was given for one parameter. Where a text is wanted, a text is what it is; otherwise it is JSON, if it can be. A
-/// file that is an image or a PDF is that.
+/// Reads the value given for one parameter. Where a text is wanted, it is taken as text; otherwise as JSON, if possible.
+/// A file that is an image or a PDF becomes an image or a document.
 fn value_of(input: &Data, param: Option<&Field>) -> Result<Value, Problem> {
     let wants_text = param.is_some_and(|field| match &field.ty {
         Type::Optional(inner) => **inner == Type::String,
@@ -206,7 +206,7 @@ fn with_context(
     Err(problem)
 }
 
-/// What somebody at a command line can do about this failure.
+/// Hint on what to do about this failure, at a command line.
 fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
     match fail.details.get("cause").and_then(Value::as_str) {
         Some("cassette_mismatch") => Some(
@@ -217,7 +217,7 @@ fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
     }
 }
 
-/// What came of a mission as one JSON object, behind `members` (such as `"same":true,`).
+/// Outcome of a mission as one JSON object, after `members` (such as `"same":true,`).
 fn to_json(result: &Result<Step, Box<Step>>, members: &str) -> String {
     let step = step_of(result);
     let preludes = super::preludes_member(step.prelude_trace.as_deref());

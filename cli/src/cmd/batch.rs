@@ -25,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What shells give for a process that Ctrl-C ended.
+/// Exit code of a process that Ctrl-C ended, as shells give it.
 const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &BatchArgs) -> ExitCode {
@@ -99,7 +99,7 @@ impl ProgramWarnings {
         self.warnings.show(&self.name);
     }
 
-    /// What no record had that the program reads.
+    /// Fields that the program reads and no record had.
     fn lacking(&self, work: &Work) -> ProgramWarnings {
         let lacking = match work {
             Work::Each(batch) => batch.warnings(),
@@ -117,7 +117,7 @@ impl ProgramWarnings {
     }
 }
 
-/// What is to be done with the records.
+/// Task of the batch: the programs for the records.
 enum Work {
     /// One program gives a line for each.
     Each(Batch<Program>),
@@ -232,7 +232,7 @@ fn on_interrupt() -> Result<Cancel, Problem> {
 }
 
 impl Work {
-    /// What came of it, and whether the failures could be written.
+    /// Outcome of the batch, and of writing the failures.
     fn run(&self, files: Files, args: &BatchArgs) -> Result<(Summary, io::Result<()>), Refusal> {
         let progress = match self {
             Work::Each(batch) => batch.progress(),
@@ -285,7 +285,7 @@ impl Work {
     }
 }
 
-/// Whether somebody sees how far it is: on a terminal, unless results or typed records would run through the bar there.
+/// True if somebody sees the progress: on a terminal, unless results or typed records would run through the bar there.
 fn is_watched(args: &BatchArgs, is_typed: bool) -> bool {
     let is_free = !is_typed && (args.output.is_some() || !io::stdout().is_terminal());
     !args.quiet && (args.progress || (is_free && !args.settings.json && io::stderr().is_terminal()))

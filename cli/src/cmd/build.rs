@@ -109,7 +109,7 @@ fn build(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// What is to be done.
+/// Work to do.
 struct Plan {
     jobs: Vec<Job>,
     /// Files in the output folder that no source makes.
@@ -123,7 +123,7 @@ struct Job {
     is_bundle: bool,
 }
 
-/// What came of it.
+/// Outcome of the build.
 struct BuiltPrelude {
     prelude: Prelude,
     /// Content of the file.
@@ -236,7 +236,7 @@ impl Job {
         }
     }
 
-    /// Whether the file that is there holds just these bytes; None if there is none that could be read.
+    /// True if the existing file holds just these bytes; None if there is none that could be read.
     fn holds(&self, bytes: &[u8]) -> Option<bool> {
         let about = std::fs::metadata(&self.target).ok()?;
         if !about.is_file() || about.len() != bytes.len() as u64 {
@@ -376,7 +376,7 @@ fn show(
     report::out(&text, code)
 }
 
-/// How many requirements there are, as far as the code tells: operations that a program computes are known to nobody.
+/// Number of requirements, as far as the code tells: operations that a program computes are known to nobody.
 fn needs(prelude: &Prelude) -> String {
     let needs: BTreeSet<&String> = prelude.exports().iter().flat_map(|export| &export.requires).collect();
     match (dynamic(prelude).is_empty(), needs.len() as u64) {
@@ -389,7 +389,7 @@ fn needs(prelude: &Prelude) -> String {
 /// Said of the requirements of an export that may call any operation.
 pub const UNKNOWN: &str = "requirements unknown: calls tools by computed names";
 
-/// What differs between the file that is there and what was built.
+/// Differences between the existing file and the build.
 fn differences(target: &Path, prelude: &Prelude) -> String {
     let there = read_artifact(target).map_err(|problem| problem.0.message);
     let there = match there.and_then(|bytes| Prelude::claims(&bytes).map_err(|problem| problem.message)) {

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What was found in one file.
+/// Findings in one file.
 enum FileVerdict {
     Sound,
     Faulty(Errors),

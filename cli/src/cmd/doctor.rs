@@ -10,10 +10,10 @@ use ptc_mcp::{Evaluator, Host};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// What came of one check.
+/// Outcome of one check.
 struct Checked {
     what: &'static str,
-    /// What is fine about it, or what is wrong.
+    /// Description of what is fine or wrong.
     found: Result<String, String>,
 }
 
@@ -64,7 +64,7 @@ fn check(args: &DoctorArgs) -> Vec<Checked> {
     checked
 }
 
-/// Whether programs run at all.
+/// Checks that programs run at all.
 fn program() -> Result<String, String> {
     let runtime = plain_runtime(Limits::default()).map_err(|problem| problem.0.message.clone())?;
     let settings = Settings::default();

@@ -125,7 +125,7 @@ fn section_name(kind: u32) -> &'static str {
 fn to_text(container: &Container<'_>, manifest: &Manifest, prelude: Option<&Prelude>) -> String {
     let mut out = String::new();
     let Header { version, abi: made_for, file_bytes, .. } = container.header;
-    let fits = if made_for == abi() { "runs here" } else { "another version of ptc runs it" };
+    let fits = if made_for == abi() { "runs here" } else { "needs another version of ptc" };
     let _ = writeln!(out, "container {version}, instruction set {made_for:08x} ({fits}), {file_bytes} bytes");
     let _ = writeln!(out, "compiler  {}", manifest.compiler);
     for (name, hash) in [

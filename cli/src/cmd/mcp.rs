@@ -41,7 +41,7 @@ pub fn run(args: &McpArgs) -> ExitCode {
     serve(&resolved).unwrap_or_else(|problem| report::problem(&problem, false))
 }
 
-/// What flags and the environment say.
+/// Settings from flags and the environment.
 pub fn settings(flags: &[&str]) -> Result<Resolved, Problem> {
     Settings::resolve(flags.iter().copied(), |name| std::env::var(name).ok()).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -53,9 +53,9 @@ pub fn settings(flags: &[&str]) -> Result<Resolved, Problem> {
 pub struct ReadyServer {
     /// The server.
     pub server: Server,
-    /// What its programs call.
+    /// Servers that its programs call.
     pub upstream: Option<Upstream>,
-    /// What is odd and is no reason to stop.
+    /// Problems that do not prevent a start.
     pub warnings: Vec<String>,
 }
 
@@ -204,7 +204,7 @@ fn sessions(runtime: &Runtime, host: &Host, settings: &Settings) -> Result<Sessi
     builder.open().map_err(wrong)
 }
 
-/// What this binary was made of, if whoever made it said so.
+/// Version of the source that this binary was built from, if the build recorded it.
 fn version() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").to_string(),

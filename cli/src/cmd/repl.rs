@@ -50,7 +50,7 @@ fn start(args: &ReplArgs) -> Result<u8, Problem> {
     terminal::run(&mut repl, args).map(|()| OK).map_err(broken)
 }
 
-/// The same through the tools of the MCP server.
+/// Runs the REPL through the tools of the MCP server.
 fn facade(args: &ReplArgs) -> Result<u8, Problem> {
     let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
     let flags = args.server.iter().map(String::as_str);
@@ -135,7 +135,7 @@ fn name_of(file: &Path) -> String {
     if file == Path::new("-") { "standard input".to_string() } else { file.display().to_string() }
 }
 
-/// Whether there is someone to show a prompt to, on a terminal that can be drawn on.
+/// True if there is someone to show a prompt to, on a terminal that can be drawn on.
 fn is_terminal() -> bool {
     let is_dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
     io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb

@@ -35,7 +35,7 @@ pub fn run(args: &StoreArgs) -> ExitCode {
     }
 }
 
-/// What is shown: one or the other.
+/// The rows to show: of one kind or the other.
 struct Done {
     text: String,
     json: Value,

@@ -63,11 +63,11 @@ fn start(args: &TestArgs) -> Result<ExitCode, Problem> {
     })
 }
 
-/// What came of a test file.
+/// Outcome of a test file.
 pub struct SuiteResult {
     /// The file, as it was named.
     file: String,
-    /// What reports call it.
+    /// Name in reports.
     name: String,
     source: String,
     /// The file, read.
@@ -158,7 +158,7 @@ fn suite(files: &SuiteFiles, flags: &Arc<Stubs>, args: &TestArgs) -> Result<Suit
     Ok(suite)
 }
 
-/// What the tests of a file run with: its preludes, and a tool for each name that they or a stub know.
+/// Surroundings of the tests of a file: its preludes, and a tool for each name that they or a stub know.
 fn bench(
     files: &SuiteFiles,
     suite: &mut SuiteResult,

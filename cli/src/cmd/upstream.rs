@@ -131,7 +131,7 @@ fn call(tool: &str, args: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
     Ok(tell(answer, Some(asked.context.upstream_calls()), at))
 }
 
-/// What a program of ours gave.
+/// Result of a program of ours.
 struct OwnProgramRun {
     /// Its value, or a failure as programs see those of servers, perhaps with a hint.
     answer: Result<Value, Value>,

@@ -33,7 +33,7 @@ pub fn run(args: &VerifyArgs) -> ExitCode {
     codes.into_iter().find(|code| *code != ExitCode::from(OK)).unwrap_or(ExitCode::from(OK))
 }
 
-/// What to check a file against, read beforehand: a file that is missing is no fault of the artifact.
+/// Things to check a file against, read beforehand: a missing file is not a fault of the artifact.
 struct Checks {
     trusted: Option<TrustedKeys>,
     servers: Option<Arc<Servers>>,
@@ -123,8 +123,8 @@ impl Checks {
     }
 }
 
-/// What these files may use: each other, these preludes, and those that come with ptc. Files that are not sound are told
-/// of when it is their turn.
+/// Returns the preludes that these files may use: each other, these preludes, and those that come with ptc. Files that
+/// are not sound are reported when it is their turn.
 pub fn beside(runtime: &Runtime, files: &[PathBuf], preludes: &[PathBuf]) -> Result<Vec<Prelude>, Problem> {
     let load = |file: &PathBuf| {
         let options = LoadOptions { stale: Stale::Refuse, ..LoadOptions::default() };

@@ -1,4 +1,4 @@
-//! What could stand where the cursor is.
+//! Completion: candidates for the word at the cursor.
 
 use super::commands::{self, COMMANDS};
 use super::keywords::Keywords;
@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-/// How many candidates are of use to anyone.
+/// Maximum number of candidates; more are of no use to anyone.
 const MAX: usize = 200;
 
 /// Something that could stand there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Candidate {
     pub text: String,
-    /// What it is, for the box beside it.
+    /// Description, for the box beside it.
     pub about: String,
 }
 
@@ -63,7 +63,7 @@ impl Names {
         }
     }
 
-    /// How something is called: its first signature.
+    /// The first signature of something: the form of a call.
     pub fn signature(&self, name: &str) -> Option<&str> {
         let signatures = match self.session.iter().find(|known| known.name == name) {
             Some(known) => &known.signatures,
@@ -72,7 +72,7 @@ impl Names {
         signatures.last().map(String::as_str)
     }
 
-    /// What could replace the word before the cursor, and where that word stands.
+    /// Candidates for the word before the cursor, and the place of that word.
     pub fn candidates(&self, line: &str, cursor: usize) -> (Range<usize>, Vec<Candidate>) {
         let before = line.get(..cursor).unwrap_or(line);
         if let Some((command, rest)) = commands::find(before)
@@ -182,7 +182,7 @@ fn about(entry: &Entry) -> String {
     described(&entry.signatures, &entry.description)
 }
 
-/// How something is called and what it does, on a line.
+/// Signature and description of something, on one line.
 fn described(signatures: &[String], doc: &str) -> String {
     let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     [&signatures.join(" "), &*doc].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" - ")

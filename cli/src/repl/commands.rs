@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// A command.
 pub struct Command {
-    /// How it is written: its name first, then shorter ones.
+    /// Names: the full one first, then shorter ones.
     pub names: &'static [&'static str],
-    /// What it takes, for help.
+    /// Arguments, for help.
     pub takes: &'static str,
-    /// What it does.
+    /// Description, for help.
     pub about: &'static str,
     /// It takes a program, which may have several lines.
     pub takes_code: bool,
@@ -268,7 +268,7 @@ fn reload(repl: &mut Repl, _: &str) -> Answer {
     or_problem(repl.world.change(|_| ()).map(|()| Answer::out(attached(repl))))
 }
 
-/// What is attached, a line for each namespace.
+/// The attached preludes, a line for each namespace.
 pub fn attached(repl: &Repl) -> String {
     let lines: String = repl.world.runtime().preludes().map(|prelude| namespaces(repl, prelude)).collect();
     match lines.is_empty() {

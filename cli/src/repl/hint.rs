@@ -63,7 +63,7 @@ pub fn called(text: &str) -> Option<&str> {
 }
 
 /// The head of the innermost open bracket at the end of a text, which is the bracket itself if there is
-/// no name behind it, and how many forms follow.
+/// no name after it, and how many forms follow.
 fn open_call(line: &str) -> Option<(&str, usize)> {
     let mut calls: Vec<(&str, usize)> = Vec::new();
     for piece in pieces(line) {

@@ -1,4 +1,4 @@
-//! Where inputs are kept from one session to the next.
+//! The history file, which keeps inputs from one session to the next.
 
 use crate::args::ReplArgs;
 use reedline::FileBackedHistory;
@@ -20,7 +20,7 @@ pub fn place(args: &ReplArgs) -> Option<PathBuf> {
     }
 }
 
-/// What the variable says.
+/// Value of the variable.
 fn said(text: &OsStr) -> Option<PathBuf> {
     (!text.is_empty() && text != "off").then(|| PathBuf::from(text))
 }

@@ -1,4 +1,4 @@
-//! How far the next line of an unfinished form is moved in.
+//! Indentation of the next line of an unfinished form.
 
 use ptc_compiler::Reading;
 

@@ -29,25 +29,25 @@ impl Input {
         Some(std::mem::take(self).text)
     }
 
-    /// What there is when no more lines come.
+    /// The unfinished input when no more lines come.
     pub fn rest(&mut self) -> Option<String> {
         let text = std::mem::take(self).text;
         (!text.is_empty()).then_some(text)
     }
 
-    /// Whether the next line continues an input.
+    /// True if the next line continues an input.
     pub fn is_open(&self) -> bool {
         !self.text.is_empty()
     }
 }
 
-/// Whether a text needs more lines.
+/// True if a text needs more lines.
 pub fn is_unfinished(text: &str) -> bool {
     let mut input = Input::default();
     input.push(text).is_none()
 }
 
-/// Whether there is nothing to run in a text.
+/// True if there is nothing to run in a text.
 pub fn is_blank(text: &str) -> bool {
     pieces(text).iter().all(|piece| piece.kind == PieceKind::Comment)
 }

@@ -20,7 +20,7 @@ impl Interrupt {
         .map_err(|error| Problem::new(Code::Internal, format!("cannot watch for Ctrl-C: {error}")))
     }
 
-    /// What Ctrl-C does; whether there was a run to stop.
+    /// Handles Ctrl-C; true if there was a run to stop.
     pub fn press(&self) -> bool {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.as_ref().map(Cancel::cancel).is_some()

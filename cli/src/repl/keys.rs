@@ -116,7 +116,7 @@ impl Highlighter for Colours {
     }
 }
 
-/// What stands before an input, and before its further lines.
+/// The texts before an input, and before its further lines.
 pub struct Prompts;
 
 /// Before an input.

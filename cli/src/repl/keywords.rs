@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// Keywords kept.
 const MAX_KEYWORDS: usize = 2_000;
-/// How much of a value is looked at for keywords.
+/// Maximum part of a value that is searched for keywords.
 const SEEN_BYTES: usize = 16 << 10;
 
 /// Keywords of programs and values seen so far.

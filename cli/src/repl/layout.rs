@@ -4,7 +4,7 @@
 use super::paint;
 use ptc_compiler::{Piece, PieceKind, pieces};
 
-/// How values are written.
+/// Style in which values are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Look {
     /// In colour.
@@ -22,9 +22,9 @@ impl Look {
 
 /// A collection that is written over several lines.
 struct Open {
-    /// Where its elements begin.
+    /// Column at which its elements begin.
     indent: usize,
-    /// Whether keys and values alternate.
+    /// True if keys and values alternate.
     is_map: bool,
     /// Elements follow each other on a line as long as they fit: all are short.
     fills: bool,
@@ -80,11 +80,11 @@ pub fn lay_out(text: &str, start: usize, look: Look) -> String {
     out.out
 }
 
-/// What is known of a text before it is written, for each piece and the end.
+/// Facts about a text before it is written, for each piece and the end.
 struct Ahead {
-    /// The index behind the form that begins here.
+    /// The index after the form that begins here.
     ends: Vec<usize>,
-    /// How many closing brackets stand here in a row.
+    /// Number of closing brackets in a row here.
     closers: Vec<usize>,
     /// The next opening bracket.
     next_open: Vec<usize>,

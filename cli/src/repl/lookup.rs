@@ -7,7 +7,7 @@ use ptc_runtime::{Catalog, Effects, ExportRecord, Frozen};
 
 /// Characters of a value in a list.
 const SHOWN: usize = 60;
-/// What a search gives at most.
+/// Maximum results of a search.
 const FOUND: usize = 20;
 
 pub fn doc(repl: &mut Repl, name: &str) -> Answer {
@@ -36,7 +36,7 @@ pub fn doc(repl: &mut Repl, name: &str) -> Answer {
     }
 }
 
-/// What an export says of itself besides its doc string.
+/// The facts about an export besides its doc string.
 fn needs((export, effect): (&ExportRecord, Effects)) -> String {
     let mut text = format!("  visibility {}, effect {}\n", export.visibility.name(), effect.name());
     for id in &export.requires {

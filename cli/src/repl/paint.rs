@@ -4,7 +4,7 @@ use nu_ansi_term::{Color, Style};
 use ptc_bytecode::FORMS;
 use ptc_compiler::{Piece, PieceKind};
 
-/// How a piece of text looks.
+/// Style of a piece of text.
 pub fn style(piece: &Piece, text: &str) -> Style {
     match piece.kind {
         PieceKind::Keyword => Color::Cyan.normal(),

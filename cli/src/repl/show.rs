@@ -12,12 +12,12 @@ use std::time::Duration;
 
 /// Of a longer value only the beginning is shown on a terminal.
 const MAX_BYTES: usize = 8 << 10;
-/// The same in lines.
+/// Maximum lines of a value on a terminal.
 const MAX_LINES: usize = 24;
-/// What stands before a value on a terminal.
+/// Text before a value on a terminal.
 const ARROW: &str = "=> ";
 
-/// What a program printed.
+/// The printed output of a program.
 pub fn prints(prints: &[String]) -> String {
     prints.iter().map(|entry| format!("{}\n", for_stdout(entry))).collect()
 }
@@ -52,7 +52,7 @@ pub fn whole(outcome: &Outcome, source: &str, look: Look) -> Result<String, Erro
     Ok(format!("{arrow}{}\n", lay_out(&text, start, look)))
 }
 
-/// What `(doc x)`, `(dir x)` and `(apropos "x")` found, to be read.
+/// The results of `(doc x)`, `(dir x)` and `(apropos "x")`, as text to be read.
 fn looked_up(outcome: &Outcome, source: &str) -> Option<String> {
     let found = pieces(source);
     let [open, head, ..] = found.as_slice() else { return None };
@@ -65,7 +65,7 @@ fn looked_up(outcome: &Outcome, source: &str) -> Option<String> {
     }
 }
 
-/// What was wrong with a source called `name`.
+/// Errors in a source called `name`.
 pub fn errors(errors: &Errors, name: &str, look: Look) -> String {
     errors.diagnostics.iter().map(|error| diagnostic(error, &errors.source, name, look)).collect()
 }
@@ -82,7 +82,7 @@ fn diagnostic(shown: &Diagnostic, source: &str, name: &str, look: Look) -> Strin
     }
 }
 
-/// How much work a program was.
+/// Time and fuel of a program.
 pub fn timing(elapsed: Duration, fuel: u64, colour: bool) -> String {
     let text = format!("{}, {} fuel", duration(elapsed), quantity::show(fuel, Unit::Count));
     format!("{}\n", paint::aside(&text, colour))

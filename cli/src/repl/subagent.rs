@@ -13,7 +13,7 @@ use ptc_runtime::Frozen;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How large a definition may be to go along.
+/// Maximum size of a definition that goes along.
 const MAX_DEFINITION: usize = 16 << 20;
 
 pub fn quiet(repl: &mut Repl, mission: &str) -> Answer {

@@ -41,7 +41,7 @@ pub fn run(repl: &mut Repl, args: &ReplArgs) -> io::Result<()> {
     }
 }
 
-/// The same for a server: without completion, which would not know what the server knows.
+/// Reads inputs for a server, until the user leaves: without completion, which would not know what the server knows.
 pub fn run_facade(facade: &mut Facade, args: &ReplArgs, colour: bool) -> io::Result<()> {
     let about =
         format!("ptc {}, as an MCP client: :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
@@ -67,7 +67,7 @@ pub fn run_facade(facade: &mut Facade, args: &ReplArgs, colour: bool) -> io::Res
     }
 }
 
-/// How answers look on this terminal now; it may have been resized.
+/// Style of answers on this terminal now; it may have been resized.
 pub fn look(colour: bool) -> Look {
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     Look { colour, width: Some(width.clamp(20, 120)), excerpts: Some(colour) }

@@ -1,4 +1,4 @@
-//! What a REPL works in: a session, what it was given, and what it remembers of what was typed.
+//! The state a REPL works in: a session, what it was given, and what it remembers of what was typed.
 
 use super::interrupt::Interrupt;
 use crate::args::{AttachArgs, ModelArgs, ReplArgs};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Programs `:turns` can list.
 const MAX_TURNS: usize = 1_000;
 
-/// What a runtime is made of: flags, and what commands have changed since.
+/// Options that a runtime is made from: flags, with the changes of commands since.
 #[derive(Clone, Debug)]
 pub struct WorldOptions {
     /// Its files, those of keys too, are read again with every change.
@@ -70,7 +70,7 @@ pub struct Turn {
     pub elapsed: Duration,
 }
 
-/// What came of a program.
+/// Outcome of a program.
 pub struct TimedRun {
     pub result: Result<Outcome, ProgramErrors>,
     pub elapsed: Duration,
@@ -295,12 +295,12 @@ impl World {
         self.session.defined()
     }
 
-    /// What a name of the session stands for.
+    /// The value of a name of the session.
     pub fn definition(&self, name: &str) -> Option<&Frozen> {
         self.session.definition(name)
     }
 
-    /// How a name of the session was defined, if that was at the top level of a program.
+    /// The definition of a name of the session as it was typed, if that was at the top level of a program.
     pub fn typed(&self, name: &str) -> Option<&TypedDefinition> {
         self.typed.get(name)
     }

@@ -39,7 +39,7 @@ impl Warnings {
         self.diagnostics.is_empty()
     }
 
-    /// The same with every text changed, as a redactor does.
+    /// The warnings with every text changed, as a redactor does.
     #[must_use]
     pub fn map(mut self, clean: impl Fn(String) -> String) -> Warnings {
         for diagnostic in &mut self.diagnostics {

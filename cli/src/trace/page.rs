@@ -95,7 +95,7 @@ fn data(trace: &Analyzer, tree: &Tree) -> Value {
     })
 }
 
-/// What stands at the top: label, value, and whether it is bad news.
+/// The facts at the top: label, value, and true for bad news.
 fn figures(trace: &Analyzer, end: Duration) -> Vec<Value> {
     let summary = trace.summary();
     let status = summary.status.clone().unwrap_or_else(|| "not ended".to_string());

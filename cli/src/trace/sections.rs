@@ -1,4 +1,4 @@
-//! What the page says of one span: titled parts, gathered from its events.
+//! The text about one span on the page: titled parts, gathered from its events.
 
 use ptc_agent::trace::{Event, Kind};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub fn of<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Value> {
 #[derive(Default)]
 struct Parts {
     shown: Vec<Value>,
-    /// What has no part of its own.
+    /// Data that has no part of its own.
     rest: Map<String, Value>,
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Levels that are indented; deeper ones stand under the last.
 const MAX_LEVELS: usize = 40;
 
-/// What is wrong with a trace, one line each.
+/// Problems of a trace, one line each.
 pub fn problems(trace: &Analyzer) -> Vec<String> {
     let found = trace.problems();
     let mut lines: Vec<String> = found.told.iter().map(|line| one_line(line, 300)).collect();
@@ -99,7 +99,7 @@ fn head(trace: &Analyzer, summary: &Summary) -> String {
     out
 }
 
-/// Whether each span is the last of its parent.
+/// For each span, true if it is the last of its parent.
 fn last_children(tree: &Tree) -> Vec<bool> {
     let mut last = vec![false; tree.spans.len()];
     for children in tree.spans.iter().map(|span| &span.children).chain([&tree.roots]) {

@@ -303,7 +303,7 @@ fn no_parameters(call: Call<'_, '_>, name: Option<Form<'_>>, rest: &[Form<'_>]) 
     (message, usage)
 }
 
-/// Recognises parameters in parentheses with the body behind them: `(x) (inc x)`. A call of a known function is a
+/// Recognises parameters in parentheses with the body after them: `(x) (inc x)`. A call of a known function is a
 /// body itself.
 fn listed_parameters(rest: &[Form<'_>]) -> Option<(String, String)> {
     let [Form { kind: FormKind::List(params), .. }, body @ ..] = rest else { return None };

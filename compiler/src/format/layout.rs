@@ -250,7 +250,7 @@ impl Printer {
         }
     }
 
-    /// Writes arguments below each other: aligned behind the head, or below the head if that is too far to the right.
+    /// Writes arguments below each other: aligned after the head, or below the head if that is too far to the right.
     fn call(&mut self, items: &[Item<'_>], inside: usize, closers: usize) {
         let head = items.first().and_then(Item::flat).unwrap_or(0);
         let aligned = inside + head + 1;
@@ -300,7 +300,7 @@ impl Printer {
         }
     }
 
-    /// Writes keys below each other with values behind them; with `below`, a value that has to break goes under its
+    /// Writes keys below each other with values after them; with `below`, a value that has to break goes under its
     /// key. With `starts_below`, the first key begins a line.
     fn pairs(&mut self, items: &[Item<'_>], indent: usize, starts_below: bool, below: bool, closers: usize) {
         let mut is_value = false;
@@ -327,7 +327,7 @@ impl Printer {
     }
 }
 
-/// Returns the index behind `count` elements and their trailing comments.
+/// Returns the index after `count` elements and their trailing comments.
 fn place_of(items: &[Item<'_>], count: usize) -> usize {
     let mut seen = 0;
     for (i, item) in items.iter().enumerate() {

@@ -14,7 +14,7 @@ pub(super) enum Style {
     Call,
     /// Elements below each other.
     Elements,
-    /// Keys below each other, with their values behind them.
+    /// Keys below each other, with their values after them.
     Pairs,
     /// As many elements per line as fit.
     Fill,
@@ -79,7 +79,7 @@ fn function_header(items: &[Item<'_>]) -> usize {
     header
 }
 
-/// True if the vector behind this head binds names to values, in pairs.
+/// True if the vector after this head binds names to values, in pairs.
 pub(super) fn binds(head: &str) -> bool {
     use FormName::*;
     matches!(

@@ -24,7 +24,7 @@ pub(super) enum ItemKind<'s> {
 
 /// A form with its metadata and width.
 pub(super) struct Node<'s> {
-    /// Forms behind `^` that belong to this one.
+    /// Forms after `^` that belong to this one.
     pub metadata: Vec<Node<'s>>,
     pub kind: NodeKind<'s>,
     /// Width on one line, metadata included; None if it has to break.
@@ -33,7 +33,7 @@ pub(super) struct Node<'s> {
 
 pub(super) enum NodeKind<'s> {
     Atom(&'s str),
-    /// A mark (`'`, `@`, `#inst`, `#_` or `^`) with the forms behind it: dropped ones, and last the one it belongs to.
+    /// A mark (`'`, `@`, `#inst`, `#_` or `^`) with the forms after it: dropped ones, and last the one it belongs to.
     Marked {
         mark: &'s str,
         forms: Vec<Node<'s>>,
@@ -46,7 +46,7 @@ pub(super) enum NodeKind<'s> {
 }
 
 impl<'s> Node<'s> {
-    /// True for a form that is no element of its bracket: `#_x`.
+    /// True for a form that is not an element of its bracket: `#_x`.
     pub fn is_dropped(&self) -> bool {
         matches!(self.kind, NodeKind::Marked { mark: "#_" | "^", .. })
     }

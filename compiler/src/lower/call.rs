@@ -73,7 +73,7 @@ impl<'a> Lower<'_, 'a> {
         self.call_with(1, args.iter(), dest, op)
     }
 
-    /// Computes `nodes` behind `lead` registers at the base, then calls.
+    /// Computes `nodes` after `lead` registers at the base, then calls.
     pub(super) fn call_with<'n>(
         &mut self,
         lead: usize,

@@ -181,7 +181,7 @@ impl<'a> Lower<'_, 'a> {
         self.settle(dest)
     }
 
-    /// Computes a value and exits with it; code behind it is unreachable.
+    /// Computes a value and exits with it; code after it is unreachable.
     pub(super) fn leave(&mut self, value: &Node<'a>, dest: Dest, op: fn(u8) -> Op) -> u8 {
         let mark = self.regs.mark();
         let src = self.expr(value, Dest::Any);

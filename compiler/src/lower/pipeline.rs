@@ -1,9 +1,9 @@
 //! Fusion of pipelines: `(reduce f init (map g (filter h coll)))` and the like as one loop that makes no vectors in between.
 //!
 //! The loop computes the same, but in another order: all functions for the first element, then all for the second. That
-//! would show if a function had effects, so those that may have some are not fused; if it faulted, or if fuel ran out half
-//! way. So the loop is an [attempt](Op::Attempt): the loops that the program wrote stand behind it, and say what happens
-//! whenever something goes wrong. Both cost the same fuel.
+//! would show if a function had effects, so functions that may have effects are not fused. It would also show if a
+//! function faulted, or if fuel ran out half way. So the loop is an [attempt](Op::Attempt): the loops that the program
+//! wrote follow it, and run instead whenever something goes wrong. Both cost the same fuel.
 
 use super::higher::{Body, Higher, REGISTERS, Stage};
 use super::regs::Place;
@@ -18,10 +18,10 @@ const MOST_STAGES: usize = 4;
 /// Maximum nodes of all functions together. They are written twice, and their registers add up.
 const MOST_NODES: usize = 60;
 
-/// Maximum fields that a loop tests which the machine runs as a whole.
+/// Maximum fields tested by a loop that the machine runs as a whole.
 const TESTED_FIELDS: usize = 4;
 
-/// Loops where each takes the elements that the next one gives, the last one of the program first.
+/// Loops, each of which takes the elements that the next one gives; the outermost comes first.
 pub(super) struct Pipeline<'a> {
     stages: Vec<(Stage<'a>, Option<Span>)>,
     /// Collection that the innermost loop walks.
@@ -66,7 +66,7 @@ impl<'a> Lower<'_, 'a> {
         (fits && self.is_finite(pipeline.source)).then_some(pipeline)
     }
 
-    /// Writes the attempt, and behind it the loops one by one.
+    /// Writes the attempt, and after it the loops one by one.
     pub(super) fn fused(&mut self, pipeline: &Pipeline<'a>, init: Option<&'a Node<'a>>, dest: Dest) {
         let given = self.out_of(init);
         let src = self.regs.alloc();

@@ -1,4 +1,4 @@
-//! Reader of metadata: `{:visibility :prompt :requires ["tool:x"] …}` behind an `ns` or a definition, and `^:private`
+//! Reader of metadata: `{:visibility :prompt :requires ["tool:x"] …}` after an `ns` or a definition, and `^:private`
 //! before its name.
 //!
 //! Metadata decides visibility and privacy, so none of it is silently ignored: an unknown key or value is an error that

@@ -7,7 +7,7 @@ use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::Span;
 
 impl<'a> Resolver<'a, '_> {
-    /// Resolves `name? ([params] body…)+`, the part of a `fn` behind its head. `defined_as` is the name of its
+    /// Resolves `name? ([params] body…)+`, the part of a `fn` after its head. `defined_as` is the name of its
     /// definition, if any.
     pub(super) fn function(
         &mut self,

@@ -25,7 +25,7 @@ impl Secrets {
         self.find_heads();
         // Without `heads`, `redact` shows nothing of any text.
         let Some(heads) = &self.heads else { return text.len() };
-        // Quotes at the end are found once: a text may be full of beginnings with many quotes behind each.
+        // Quotes at the end are found once: a text may be full of beginnings with many quotes after each.
         let unquoted = text.trim_end_matches('"').len();
         let without_quotes = |start: usize| &text[start..unquoted.max(start)];
         let mut look = 0;

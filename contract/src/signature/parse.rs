@@ -232,7 +232,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// Parses the values behind `:enum`.
+    /// Parses the values after `:enum`.
     fn literals(&mut self) -> Result<Type, SignatureError> {
         if !self.is_close_mark('[') {
             return Err(self.error("`:enum` needs its values").hint("write `:enum[pending active closed]`"));

@@ -105,7 +105,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes the text before a tag and moves behind the tag. A tag alone on its line takes the whole line with it.
+    /// Takes the text before a tag and moves past the tag. A tag alone on its line takes the whole line with it.
     fn alone_on_its_line(&mut self, start: usize, end: usize) {
         let before = &self.source[self.cursor..start];
         let line = match before.rfind('\n') {

@@ -27,7 +27,7 @@ impl Parser {
         std::thread::Builder::new()
             .name("ptc-parse".to_string())
             .spawn(move || run(&waiting))
-            .map_err(|error| format!("no thread to parse messages with: {error}"))?;
+            .map_err(|error| format!("cannot start a thread to parse messages: {error}"))?;
         Ok(Parser(jobs))
     }
 

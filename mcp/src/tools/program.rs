@@ -18,7 +18,7 @@ pub(super) fn description(offer: &Offer<'_>, about: &str) -> String {
 
 fn profile_note(profile: Profile) -> &'static str {
     match profile {
-        Profile::Slim => "Results come back as text: the value behind `user=> `, or `reason: message`.",
+        Profile::Slim => "Results come back as text: the value after `user=> `, or `reason: message`.",
         Profile::Structured => {
             "Results come back as text and as an object: `status` is `ok` or `error`, then `value` (as text in `result` where JSON has no such value), `validated`, `reason`, `message`."
         }

@@ -85,7 +85,7 @@ impl Wire for Messages {
     }
 }
 
-/// Converts messages. Results of calls are said by the user, all in one message behind the calls; so neighbours of the
+/// Converts messages. Results of calls are said by the user, all in one message after the calls; so neighbours of the
 /// same role are merged.
 fn messages(messages: &[Message]) -> Value {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();

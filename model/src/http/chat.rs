@@ -298,7 +298,7 @@ impl Assemble for Partial {
             return Err(errors::event(event));
         }
         self.about(event);
-        // The token counts come last, behind the stop reason and without choices.
+        // The token counts come last, after the stop reason and without choices.
         let choices = event.get("choices").and_then(Value::as_array);
         self.counted = self.stop.is_some() && self.tokens.is_some() && choices.is_none_or(Vec::is_empty);
         self.stop = stop(event.pointer("/choices/0/finish_reason")).or(self.stop.take());

@@ -82,7 +82,7 @@ impl Wire for Gemini {
     }
 }
 
-/// Converts messages. Results of calls are said by the user, all in one message behind the calls; so neighbours of the
+/// Converts messages. Results of calls are said by the user, all in one message after the calls; so neighbours of the
 /// same role are merged.
 fn contents(messages: &[Message]) -> Value {
     let names = tool_names(messages);

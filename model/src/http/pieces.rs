@@ -44,7 +44,7 @@ pub(super) fn tool_names(messages: &[Message]) -> HashMap<&str, &str> {
 }
 
 /// Moves images and documents out of tool results, for formats whose results hold only words: they follow in a user
-/// message behind all results for the same reply, since nothing may stand between those.
+/// message after all results for the same reply, since nothing may stand between those.
 pub(super) fn parts_behind_answers(messages: &[Message]) -> Cow<'_, [Message]> {
     let has_parts = |message: &Message| message.role == Role::Tool && !message.parts.is_empty();
     if !messages.iter().any(has_parts) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A wire format: pure translation of requests and replies.
 pub(super) trait Wire: Sync {
-    /// Returns the path behind the base URL, without a leading slash.
+    /// Returns the path after the base URL, without a leading slash.
     fn path(&self, model: &str, stream: bool) -> String;
     /// Returns a query parameter for streamed replies.
     fn stream_query(&self) -> Option<(&'static str, &'static str)> {

@@ -24,7 +24,7 @@ def batch(
     threads: int | None = None,
     schema: Any = None,
 ) -> BatchResult:
-    """Runs a program over every row of a table, on all cores and without holding the interpreter.
+    """Runs a program over every row of a table, on all cores and without holding the interpreter lock.
 
     ``table`` is anything with the Arrow PyCapsule interface (PyArrow, Polars, pandas, DuckDB), or an iterable of dicts.
     The program reads a row as ``data/row`` and its columns as ``data/<column>``. Rows arrive as JSON: dates are text.

@@ -181,7 +181,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(value)
     }
 
-    /// Reads a key and the colon behind it, from the quote on.
+    /// Reads a key and the colon after it, from the quote on.
     #[inline]
     fn key(&mut self, frame: &mut Frame) -> Result<(), JsonError> {
         self.pos += 1;
@@ -309,7 +309,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(simple)
     }
 
-    /// Reads `uXXXX`, and the second half of a pair of surrogates behind it.
+    /// Reads `uXXXX`, and the second half of a pair of surrogates after it.
     fn unicode(&mut self) -> Result<char, JsonError> {
         self.pos += 1;
         let unit = self.hex4()?;

@@ -123,7 +123,7 @@ impl Names {
     }
 
     /// Returns the node of an object's first key if it is the one seen last below `owner`, and the length of the
-    /// key. `rest` starts behind the quote that opens the key.
+    /// key. `rest` starts after the quote that opens the key.
     #[inline]
     pub(crate) fn guess_first(&self, owner: u32, rest: &[u8]) -> Option<(u32, usize)> {
         self.guess(self.nodes[owner as usize].first, rest)

@@ -92,7 +92,7 @@ fn endless(call: &Call<'_>) -> Stop {
     let name = call.name();
     Fault::new(
         Code::MemoryExceeded,
-        format!("`{name}` would walk a sequence that has no end within limits.memory_bytes"),
+        format!("`{name}` would walk a sequence that is endless, or longer than limits.memory_bytes allows"),
     )
     .hint("take a part first: `(take 100 xs)`")
     .into()

@@ -299,7 +299,7 @@ pub fn combinations(call: &mut Call<'_>) -> Result<Value, Stop> {
     loop {
         let chosen: Vec<Value> = places.iter().map(|i| items[*i]).collect();
         all.push(call.heap.new_vec(&chosen)?);
-        // The last place that can still move right; those behind it move back to its side.
+        // The last place that can still move right; those after it move back to its side.
         let Some(at) = (0..n).rev().find(|at| places[*at] < items.len() - n + at) else { break };
         places[at] += 1;
         for i in at + 1..n {

@@ -189,7 +189,8 @@ pub fn parse_by(call: &mut Call<'_>) -> Result<Value, Stop> {
     let time = (read.len() <= LONGEST).then(|| BrokenDownTime::parse(words, read).ok()).flatten();
     let unread = || {
         let message = format!("{} does not look like {}", shown(call, 1), shown(call, 2));
-        refuse(call, message, "`(parse \"05/31/2024\" \"MM/dd/yyyy\")` does; test text with re-matches first")
+        let hint = "text and pattern must agree, as in `(parse \"05/31/2024\" \"MM/dd/yyyy\")`; test text with re-matches first";
+        refuse(call, message, hint)
     };
     let mut time = time.ok_or_else(unread)?;
     if pattern.has_short_year {

@@ -258,7 +258,7 @@ fn grouped(spec: &Spec, digits: String) -> String {
     out + &digits[point..]
 }
 
-/// Appends a number with its sign, padded with zeros behind the sign if the format has the flag.
+/// Appends a number with its sign, padded with zeros after the sign if the format has the flag.
 fn number(spec: &Spec, negative: bool, digits: String, out: &mut String) {
     let (before, after) = match (negative, spec.parens) {
         (true, true) => ("(", ")"),

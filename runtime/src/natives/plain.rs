@@ -48,8 +48,8 @@ pub fn each_where(call: &mut Call<'_>) -> Result<Value, Stop> {
     or_leave(done, || call.heap.new_vec(&out))
 }
 
-/// `(%fold f coll)`, `(%fold f init coll)`: `reduce` of numbers with `+`, `*`, `min`, `max`. A result that is no
-/// plain number is left to the core library: large integers make garbage that only it can have collected.
+/// `(%fold f coll)`, `(%fold f init coll)`: `reduce` of numbers with `+`, `*`, `min`, `max`. A result that is
+/// not a plain number is left to the core library: large integers make garbage that only it can have collected.
 pub fn fold(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Builtin(id) = arg(call, 1) else { return Ok(Value::Nil) };
     let step: fn(&mut Call<'_>, Value, Value) -> Result<Value, Stop> = match name_of(id) {

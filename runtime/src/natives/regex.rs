@@ -81,7 +81,7 @@ fn each_match(
     for _ in 0..most {
         let next = find(&mut searcher, &mut meter, text, at).map_err(|refused| stop(name, refused))?;
         let Some(((from, to), parts)) = next else { break };
-        // After an empty match the search continues behind the next character.
+        // After an empty match the search continues after the next character.
         at = if to > from { to } else { to + text[to..].chars().next().map_or(1, char::len_utf8) };
         cells += 4 * parts;
         growing_room(meter.heap, cells, 0)?;

@@ -130,7 +130,7 @@ fn trusted_key(text: &str) -> Result<VerifyingKey, WrongKey> {
 }
 
 impl TrustedKeys {
-    /// Parses text with one key on each line: `ptc-public:` and its hexadecimal digits, or the digits alone. Text behind
+    /// Parses text with one key on each line: `ptc-public:` and its hexadecimal digits, or the digits alone. Text after
     /// `#` is ignored.
     pub fn parse(text: &str) -> Result<TrustedKeys, Diagnostic> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());

@@ -355,8 +355,8 @@ fn files_that_lie_about_what_they_use_are_refused() {
         },
         "other namespaces than its code uses",
     );
-    bad(|file| file.artifact.defs[0] = "crm/find".into(), "which is no export of a prelude");
-    bad(|file| file.artifact.defs[0] = used_as("tool/find").into(), "which is no export of a prelude");
+    bad(|file| file.artifact.defs[0] = "crm/find".into(), "which is not an export of a prelude");
+    bad(|file| file.artifact.defs[0] = used_as("tool/find").into(), "which is not an export of a prelude");
     bad(|file| file.artifact.defs[0] = used_as("billing/none").into(), "which it does not export");
     bad(|file| file.artifact.defs[1] = file.artifact.defs[0].clone(), "twice");
     bad(

@@ -32,7 +32,7 @@ pub(crate) enum Next {
     Tool { name: String, args: Datum },
 }
 
-/// Calls `callee`, whose place is stack index `at`, with the `n` values behind it. With `spread`, the last of them
+/// Calls `callee`, whose place is stack index `at`, with the `n` values after it. With `spread`, the last of them
 /// is a collection of further arguments.
 #[inline(never)]
 pub(crate) fn general(

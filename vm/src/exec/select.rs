@@ -42,7 +42,7 @@ struct Test {
 pub(super) const PATIENCE: u32 = 64;
 
 /// Selects from the next records, as the loop does; returns whether there were any. Registers of the fields are
-/// left as they are: nothing reads them behind their test.
+/// left as they are: nothing reads them after their test.
 #[inline(never)]
 pub(super) fn run(
     heap: &mut Heap,

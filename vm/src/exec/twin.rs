@@ -82,7 +82,7 @@ impl Vm {
         twin.map(|twin| Value::builtin(twin.0)).ok_or_else(Stop::twin)
     }
 
-    /// Calls with these arguments, put behind the frame's registers.
+    /// Calls with these arguments, put after the frame's registers.
     fn enter_behind(&mut self, top: usize, callee: Value, args: &[Value]) -> Result<(), Stop> {
         let at = self.current.base as usize + top;
         if self.stack.len() < at + 1 + args.len() {

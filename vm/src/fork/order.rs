@@ -26,7 +26,7 @@ impl Fork {
 
 impl Vm {
     /// Returns the memory of this run with its branches up to the first that exceeds one of these limits; None if
-    /// none does. Branches behind that one may have run or not, depending on the number of threads, so they do not
+    /// none does. Branches after that one may have run or not, depending on the number of threads, so they do not
     /// count.
     pub(super) fn first_over(&self, max_bytes: u64, max_stack: u64) -> Option<Held> {
         let State::Forked(fork) = &self.state else { return None };

@@ -167,7 +167,7 @@ pub(super) struct Machine {
     pub watched: Vec<WatchedField>,
     pub seen: Seen,
     pub tool_calls: u64,
-    /// Bytes received before it began; for a run that is no branch, granted data.
+    /// Bytes received before it began; for a run that is not a branch, granted data.
     pub granted: u64,
     /// Lots received since that still count.
     pub lots: Vec<Charge>,

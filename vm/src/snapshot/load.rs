@@ -142,7 +142,7 @@ impl<'a> Loader<'a> {
         for (number, machine) in machines.into_iter().enumerate() {
             // Parents come first, so the chain of a machine is complete when it is reached.
             let chain = chain(&parents, machine.parent, number)
-                .ok_or_else(|| invalid("its branches form no tree"))?;
+                .ok_or_else(|| invalid("its branches do not form a tree"))?;
             if chain.len() > depth {
                 return Err(invalid("its branches nest deeper than limits.parallel_depth"));
             }
@@ -162,7 +162,7 @@ impl<'a> Loader<'a> {
                 return Err(invalid("a branch has an impossible index"));
             }
             if fork.running.insert(index, Box::new(branch.vm)).is_some() {
-                return Err(invalid("two branches have one index"));
+                return Err(invalid("two branches have the same index"));
             }
         }
         let run = loaded.pop().ok_or_else(|| invalid("it holds no run"))?;
@@ -490,11 +490,11 @@ impl Names<'_> {
         let made = match object {
             Obj::Text { kind, text } => match text_kind(*kind) {
                 Some(kind) => heap.new_text(kind, text),
-                None => return Err(invalid("a text has no kind")),
+                None => return Err(invalid("a text is of an unknown kind")),
             },
             Obj::Big(digits) => match digits.parse() {
                 Ok(n) => heap.new_integer(&n),
-                Err(_) => return Err(invalid("a large integer is not one")),
+                Err(_) => return Err(invalid("a large integer is malformed")),
             },
             // The shared empty vector is in no machine's arena.
             Obj::Vector(items) if items.is_empty() => {
@@ -512,7 +512,7 @@ impl Names<'_> {
                 let whole = self.value(heap, *whole, own, loader)?;
                 match heap.new_slice(whole, *start, *len) {
                     Some(slice) => slice,
-                    None => return Err(invalid("a vector is a part of nothing")),
+                    None => return Err(invalid("a part of a vector does not fit the vector")),
                 }
             }
             Obj::Record(parts) => {
@@ -551,7 +551,7 @@ impl Names<'_> {
                 }
                 heap.new_with_gaps(&items, stride, gone)
             }
-            Obj::Range { step: 0, .. } => return Err(invalid("a range does not move")),
+            Obj::Range { step: 0, .. } => return Err(invalid("a range has a step of 0")),
             Obj::Range { start, end, step } => heap.new_range(*start, *end, *step),
             Obj::Link(first, rest) => {
                 let (first, rest) =
@@ -567,18 +567,20 @@ impl Names<'_> {
                 let behind = self.value(heap, *behind, own, loader)?;
                 match heap.veil(behind) {
                     // Veils and values that are never veiled come back unchanged.
-                    Ok(same) if same.same(behind) => return Err(invalid("a veil hides what no veil can")),
+                    Ok(same) if same.same(behind) => {
+                        return Err(invalid("a veil hides a value that is never veiled"));
+                    }
                     made => made,
                 }
             }
             Obj::Exception(parts) => match values(heap, parts)?[..] {
                 [Value::Map(map), place @ (Value::Nil | Value::Int(_))] => heap.new_exception(map, place),
-                _ => return Err(invalid("an exception says nothing")),
+                _ => return Err(invalid("an exception is malformed")),
             },
             // A place may contain itself, so its content comes last.
             Obj::State { kind, .. } => match StateKind::from_number(u64::from(*kind)) {
                 Some(kind) => heap.new_state(kind.stored(), Value::Nil),
-                None => return Err(invalid("a place is of no kind")),
+                None => return Err(invalid("an atom or another state is of an unknown kind")),
             },
             Obj::Builder(items) => {
                 let items = values(heap, items)?;

@@ -1,6 +1,6 @@
 //! Endless sequences.
 //!
-//! An endless sequence is a *link*, an element and the sequence behind it, or a *step*: a function and its arguments,
+//! An endless sequence is a *link*, an element and the sequence after it, or a *step*: a function and its arguments,
 //! which returns the link when called. Only the VM can call functions, so natives see existing links and leave the rest
 //! to the core library (see [`Stop::twin`]). Elements are not cached: walking a sequence twice makes its elements
 //! twice.

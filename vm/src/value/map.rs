@@ -25,7 +25,7 @@ impl Heap {
     }
 
     /// Appends the value of a field of each of these maps, as [`Heap::map_field_or`] finds it, up to the first that
-    /// is no record of a known shape.
+    /// is not a record of a known shape.
     pub fn known_fields(&self, items: &[Value], key: Value, out: &mut Vec<Value>) {
         let name = match key {
             Value::Keyword(name) => FieldName::keyword(name),
@@ -282,7 +282,7 @@ impl Heap {
         self.record_assoc(r, place, key, value)
     }
 
-    /// Where exactly this key is.
+    /// Returns the place of exactly this key.
     pub(super) fn map_find(&self, r: Ref, key: Value) -> Option<usize> {
         self.map_place(r, Probe::Key(key))
     }
@@ -423,7 +423,7 @@ impl Heap {
         Ok(Value::Map(self.hashed_set(map, place * 2, &[Value::Gone, Value::Nil], true)))
     }
 
-    /// Returns the next entry from cursor 0 on, and the cursor behind it.
+    /// Returns the next entry from cursor 0 on, and the cursor after it.
     pub fn map_next(&self, r: Ref, cursor: usize) -> Option<(Value, Value, usize)> {
         match self.head(r) {
             Value::RecordHead { len } if cursor < len as usize => {

@@ -91,7 +91,7 @@ impl fmt::Debug for Float {
     }
 }
 
-/// A value of a run, or (the hidden variants) a cell of an object that is no value by itself.
+/// A value of a run, or (the hidden variants) a cell of an object that is not a value by itself.
 ///
 /// There is no `PartialEq`: see [`Value::same`] for identity, `Heap::equal` for the language's `=` and
 /// `Heap::exact` for keys.

@@ -20,14 +20,14 @@ impl Heap {
         }
     }
 
-    /// Returns the next element and the cursor behind it. Entries of maps are new vectors of two.
+    /// Returns the next element and the cursor after it. Entries of maps are new vectors of two.
     pub fn iter_next(&mut self, seq: Value, cursor: usize) -> Result<Option<(Value, usize)>, Stop> {
         let mut item = Value::Nil;
         let next = self.iter_step(seq, cursor, &mut item)?;
         Ok((next > 0).then_some((item, next)))
     }
 
-    /// Puts the next element in `item` and returns the cursor behind it, or 0 at the end. The fastest form of
+    /// Puts the next element in `item` and returns the cursor after it, or 0 at the end. The fastest form of
     /// [`Heap::iter_next`], as the element is copied once.
     #[inline]
     pub(crate) fn iter_step(&mut self, seq: Value, cursor: usize, item: &mut Value) -> Result<usize, Stop> {

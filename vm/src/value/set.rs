@@ -118,7 +118,7 @@ impl Heap {
         }
     }
 
-    /// Where a member is.
+    /// Returns the place of a member.
     pub(super) fn set_find(&self, r: Ref, item: Value) -> Option<usize> {
         self.set_place(r, item)
     }
@@ -146,7 +146,7 @@ impl Heap {
         self.push_few(&items)
     }
 
-    /// Returns the next member from cursor 0 on, and the cursor behind it.
+    /// Returns the next member from cursor 0 on, and the cursor after it.
     pub fn set_next(&self, r: Ref, cursor: usize) -> Option<(Value, usize)> {
         match self.head(r) {
             Value::FewHead { len } if cursor < len as usize => Some((self.field(r, cursor), cursor + 1)),

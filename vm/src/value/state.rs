@@ -17,7 +17,7 @@ pub enum StateKind {
     Atom,
     /// A volatile, made by `volatile!`.
     Volatile,
-    /// What `transient` makes: a collection that `conj!` and its kin change.
+    /// A transient, made by `transient`: a collection that `conj!` and its kin change.
     Transient,
     /// A transient whose collection nothing else refers to, so that it is changed in place.
     OwnTransient,
@@ -145,7 +145,7 @@ impl Heap {
         }
     }
 
-    /// Whether this run may write to a place.
+    /// True if this run may write to a place.
     pub fn is_own_state(&self, r: Ref) -> bool {
         r.space() == 0 && matches!(self.own.cells.get(r.at() as usize), Some(Value::StateHead { .. }))
     }

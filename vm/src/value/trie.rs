@@ -2,7 +2,7 @@
 //!
 //! All blocks are tail objects, so a full tail becomes a leaf, and a leaf a tail, without copying. A tail stores how
 //! much of it some vector uses; the vector that uses all of it may append in place, since shorter vectors sharing it
-//! never read behind their own length.
+//! never read past their own length.
 //!
 //! Entries of large maps and sets are tries too, with a stride of two or one cells: items that belong together are
 //! pushed and set together and always share a block.

@@ -144,7 +144,7 @@ impl Heap {
         Ok(Some(copy.clear(self, v, self.own.cells.len() - copy.cells)))
     }
 
-    /// Returns the number of cells behind a head that are searched. A slice counts by its own length, not that of
+    /// Returns the number of cells after a head that are searched. A slice counts by its own length, not that of
     /// the whole.
     fn walked(&self, r: Ref) -> usize {
         match self.head(r) {

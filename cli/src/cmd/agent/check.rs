@@ -206,7 +206,7 @@ fn described(args: &AgentCheckArgs, agent: &Agent) -> String {
     text
 }
 
-/// What is behind a tool, in a word.
+/// The kind of a tool, in a word or two.
 fn kind(tool: &Tool) -> &'static str {
     match tool.kind {
         ToolKind::Plain(_) => "needs no model",

@@ -17,7 +17,7 @@ use similar::TextDiff;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How many lines of a difference are shown.
+/// Maximum lines of a difference that are shown.
 const MAX_LINES: usize = 30;
 
 pub fn run(args: &AgentReplayArgs) -> ExitCode {

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What a shell calls a process that Ctrl-C ended.
+/// Exit code of a process that Ctrl-C ended, as shells give it.
 pub(super) const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &AgentRunArgs) -> ExitCode {
@@ -107,7 +107,7 @@ fn changed(mut builder: AgentBuilder, args: &AgentRunArgs, plan: Option<&GivenPl
     }
 }
 
-/// What `--plan` names.
+/// The plan that `--plan` names.
 enum GivenPlan {
     /// A list of steps, which is only read.
     List(Vec<PlanItem>),
@@ -144,7 +144,7 @@ pub(super) fn watch() -> Result<Cancel, Problem> {
     Ok(cancel)
 }
 
-/// What came of a mission, and what its trace could not take.
+/// Outcome of a mission, and the events that its trace could not take.
 type Traced = (Result<Step, Box<Step>>, Option<String>);
 
 /// Runs the mission with everybody who wants to know listening.
@@ -171,7 +171,7 @@ fn traced(args: &AgentRunArgs, agent: &Agent, run: RunOptions, replay: Value) ->
     Ok((result, lost))
 }
 
-/// What a trace needs to have for `ptc agent replay`.
+/// Data that a trace needs for `ptc agent replay`.
 fn kept(args: &AgentRunArgs, file: &AgentFile, agent: &Agent, context: &Map<String, Value>) -> Value {
     let mut table = file.table().clone();
     if let Some(turns) = args.max_turns {

@@ -30,7 +30,7 @@ pub fn run(args: &AgentTestArgs) -> ExitCode {
     }
 }
 
-/// What came of a case.
+/// Outcome of a case.
 pub struct CaseOutcome {
     name: String,
     /// Turns of the mission itself; tokens and cost include child agents.
@@ -43,7 +43,7 @@ pub struct CaseOutcome {
 
 /// Why a case did not pass.
 pub struct CaseProblem {
-    /// Whether the mission came to something else; otherwise it could not be judged.
+    /// True if the mission had another outcome; otherwise it could not be judged.
     is_failure: bool,
     /// The first line in short.
     message: String,
@@ -61,7 +61,7 @@ impl CaseProblem {
     }
 }
 
-/// What the cases of a run have in common.
+/// Data shared by the cases of a run.
 struct Bench<'a> {
     args: &'a AgentTestArgs,
     cancel: Cancel,
@@ -285,7 +285,7 @@ fn shown(value: Option<&Datum>) -> String {
 /// Bytes of a value that is shown.
 const MAX_SHOWN: usize = 1 << 20;
 
-/// Whether two values are the same; `63` is `63.0`.
+/// True if two values are the same; `63` is `63.0`.
 fn same(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),

@@ -1,4 +1,4 @@
-//! Where records come from, and where results and failures go.
+//! Files of a batch: the source of records, and the targets of results and failures.
 
 use crate::args::BatchArgs;
 use crate::input::waiting_for;
@@ -14,7 +14,7 @@ pub struct Files {
     pub input: Box<dyn Read + Send>,
     /// Of the input, if that is known.
     pub bytes: Option<u64>,
-    /// Whether somebody types it at a terminal.
+    /// True if somebody types it at a terminal.
     pub is_typed: bool,
     pub output: Destination,
     pub errors: Destination,
@@ -117,7 +117,7 @@ fn is_device(_: &Path) -> bool {
 /// Bytes that are written at one time.
 const BUFFER: usize = 1 << 16;
 
-/// Where lines go.
+/// Target of lines.
 pub enum Destination {
     /// There at once: standard output, pipes, devices.
     Direct(Box<dyn Write>),

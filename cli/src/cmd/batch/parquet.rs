@@ -78,7 +78,7 @@ impl Rows {
                 Ok((false, _)) => self.group += 1,
                 Err(damage) => {
                     let group = self.group + 1;
-                    // Nothing behind it is read: rows would be missing in the middle.
+                    // Nothing after it is read: rows would be missing in the middle.
                     self.group = count;
                     let message =
                         format!("{}: row group {group} of {count} cannot be read: {damage}", self.name);
@@ -141,7 +141,7 @@ fn check_sizes(group: &RowGroupMetaData, file_bytes: u64) -> Result<(), Damage> 
 }
 
 thread_local! {
-    /// Whether this thread is inside the decoder, whose panics are told as errors.
+    /// True if this thread is inside the decoder, whose panics become errors.
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 

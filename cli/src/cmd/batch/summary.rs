@@ -1,4 +1,4 @@
-//! What is said at the end.
+//! Summary at the end of a batch.
 
 use super::{INTERRUPTED, ProgramWarnings};
 use crate::args::BatchArgs;

@@ -44,7 +44,7 @@ fn wrong(file: &Path, message: &str) -> Problem {
     problem
 }
 
-/// What starts the server: this program, wherever it is, since clients have a path of their own.
+/// Command that starts the server: this program, wherever it is, since clients have a path of their own.
 fn command(args: &InstallArgs) -> String {
     match &args.command {
         Some(command) => command.clone(),
@@ -56,7 +56,7 @@ fn server_args(args: &InstallArgs) -> Vec<String> {
     std::iter::once("mcp".to_string()).chain(args.flags.iter().cloned()).collect()
 }
 
-/// Where a client keeps its servers.
+/// File in which a client keeps its servers.
 fn file(client: McpClient) -> Result<PathBuf, Problem> {
     let home = || {
         dirs::home_dir()

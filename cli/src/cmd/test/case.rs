@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What came of a test.
+/// Outcome of a test.
 #[derive(Debug, Default)]
 pub struct CaseResult {
     /// Checks that were made.
@@ -24,11 +24,11 @@ pub struct CaseResult {
     pub left_out: u64,
     /// Why it ended before its last form, or could not be trusted.
     pub error: Option<Box<Diagnostic>>,
-    /// What it printed.
+    /// Printed output.
     pub prints: Vec<String>,
     /// Names of exports in its code.
     pub named: BTreeSet<String>,
-    /// Whether its value is nil or false.
+    /// True if its value is nil or false.
     pub is_falsy: bool,
 }
 
@@ -38,7 +38,7 @@ impl CaseResult {
     }
 }
 
-/// What answers in place of a tool.
+/// Stand-in for a tool.
 #[derive(Clone)]
 pub enum StubBody {
     /// Always this.
@@ -50,7 +50,7 @@ pub enum StubBody {
 /// Stubs by the names of tools.
 pub type Stubs = BTreeMap<String, StubBody>;
 
-/// What the tests of a file have in common.
+/// Data shared by the tests of a file.
 pub struct Bench {
     /// With the preludes attached.
     runtime: Runtime,

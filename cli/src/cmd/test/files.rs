@@ -153,7 +153,7 @@ fn nothing(message: String) -> Problem {
     Problem::new(Code::InvalidConfig, message).hint(hint)
 }
 
-/// What a test file is called in reports: without the extension of files.
+/// Name of a test file in reports: without the extension of files.
 pub fn suite_name(file: &Path) -> String {
     debug_assert!(!is_artifact(file));
     stem(file)

@@ -23,7 +23,7 @@ struct Failed<'s> {
     /// Texts of `testing` around it, and what the test says.
     about: Vec<&'s str>,
     why: &'s str,
-    /// What the values are, and the values.
+    /// Labels and values.
     values: Vec<(&'s str, &'s str)>,
     differences: Vec<String>,
 }

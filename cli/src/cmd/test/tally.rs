@@ -1,4 +1,4 @@
-//! What a test reported while it ran: its checks, and the calls of tools it made.
+//! Reports of a test while it ran: its checks, and the calls of tools it made.
 
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{FIREWALLED, ToolAnswer, ToolArgs, ToolError, bridge};
@@ -13,7 +13,7 @@ const MAX_VALUE: usize = 64 << 10;
 const MAX_CALLS: usize = 10_000;
 const MAX_CALL_BYTES: usize = 16 << 20;
 
-/// What a test has reported so far.
+/// Reports of a test so far.
 #[derive(Default)]
 pub struct Tally(Mutex<Reported>);
 
@@ -45,7 +45,7 @@ pub struct FailedCheck {
     pub at: u32,
     /// Why, if the values do not tell.
     pub why: String,
-    /// What the test says.
+    /// Message in the test.
     pub message: Option<String>,
     /// Operands as they print; firewalled ones are hidden.
     pub values: Vec<String>,
@@ -56,7 +56,7 @@ pub struct FailedCheck {
 pub struct ExpectedFailure {
     /// The byte at which its `is` begins.
     pub at: u32,
-    /// What it is to fail with, as it prints; None for anything.
+    /// Expected value of the failure, as it prints; None for any.
     pub value: Option<String>,
     /// The value as it may be shown.
     pub shown: Option<String>,
@@ -132,7 +132,7 @@ impl Tally {
     }
 }
 
-/// What a check reports, with firewalled texts hidden.
+/// Report of a check, with firewalled texts hidden.
 fn redacted(datum: &Datum) -> Datum {
     let hidden = || Node::Str(FIREWALLED.into());
     let mut nodes = datum.nodes().to_vec();

@@ -54,7 +54,7 @@ impl Place {
         (place, line)
     }
 
-    /// Formats the line of an entry, without its newline, and moves the position behind it.
+    /// Formats the line of an entry, without its newline, and moves the position past it.
     pub fn line(&mut self, entry: &impl Serialize) -> String {
         let body = serde_json::to_string(entry).unwrap_or_default();
         self.sum = sum(&self.sum, body.as_bytes());

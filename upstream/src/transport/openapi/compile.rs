@@ -153,7 +153,7 @@ impl<'d> DescribedOperation<'d> {
                     Err(_) => true,
                 };
                 if is_elsewhere {
-                    return Err("it has its own server, with another origin than base_url".into());
+                    return Err("it has its own server, whose origin is not that of base_url".into());
                 }
             }
         }

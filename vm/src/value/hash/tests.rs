@@ -67,7 +67,7 @@ fn keys_that_differ_anywhere_hash_apart() {
     let id = heap.new_keyword("id").unwrap();
     let mut keys = Vec::new();
     for i in 0..300 {
-        // Differences far behind, deep inside, in a key, in a member, and in the type.
+        // Differences far towards the end, deep inside, in a key, in a member, and in the type.
         let wide = (0..200).map(|at| if at == 190 { i } else { 0 });
         keys.push(ints(&mut heap, wide));
         let mut deep = heap.new_map(&[id, Value::Int(i)]).unwrap();

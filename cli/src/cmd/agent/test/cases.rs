@@ -85,7 +85,7 @@ struct CaseTable {
     max_cost_usd: Option<f64>,
 }
 
-/// What to write in a file of cases.
+/// Hint on what to write in a file of cases.
 const USAGE: &str =
     "write agent = \"orders.toml\", then [[cases]] with name, inputs, and expect, check or fails";
 
