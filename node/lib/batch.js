@@ -3,7 +3,7 @@
 
 const native = require("./native.js");
 const { askTools } = require("./ask.js");
-const { CORE } = require("./core.js");
+const { CORE, PARTS } = require("./core.js");
 const { cancelOf } = require("./cancel.js");
 const { lend, unpack } = require("./data.js");
 const { Cancelled, diagnosticsOf, errorOf } = require("./errors.js");
@@ -30,13 +30,13 @@ class Batch {
       throw new RangeError(`onError is "throw" or "null", not ${JSON.stringify(onError)}`);
     }
     this.#program = program;
-    this.#grants = program.grants_(data);
+    this.#grants = program[PARTS].grants(data);
     this.#spec = { threads, failFast: onError === "throw" };
   }
 
   /** Runs the program over every record of an array, an iterable or an async iterable. */
   async run(rows, { signal } = {}) {
-    const { engine, code } = this.#program.parts_;
+    const { engine, code } = this.#program[PARTS];
     const lines = new native.Rows();
     let index = 0;
     for await (const row of rows) lend(row, `row ${index++}`, (numbers, text) => lines.add(numbers, text));

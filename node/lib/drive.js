@@ -2,7 +2,7 @@
 // The drivers of runs: they compute, call tools, and supply what tools return.
 
 const native = require("./native.js");
-const { CORE } = require("./core.js");
+const { CORE, PARTS } = require("./core.js");
 const { lend, unpack } = require("./data.js");
 const { PtcError, checked } = require("./errors.js");
 const { Frozen } = require("./grants.js");
@@ -25,7 +25,7 @@ function supply(run, id, value) {
 
 /** Supplies what a tool threw. */
 function supplyError(run, id, thrown) {
-  run[CORE].raised(id, toolFailure(thrown), run.causes_.push(thrown) - 1);
+  run[CORE].raised(id, toolFailure(thrown), run[PARTS].causes.push(thrown) - 1);
 }
 
 /** Supplies what a tool returned, or why that is no data. */
@@ -50,10 +50,10 @@ function driveSync(run) {
 
 function callSync(run, { id, name, args }) {
   if (!args) return void checked(run[CORE].dispatchSync(id));
-  const tool = run.calls_.get(name);
+  const tool = run[PARTS].calls.get(name);
   let result;
   try {
-    result = (tool.callSync ?? tool.call)(unpack(args), new Context(run));
+    result = (tool.callSync ?? tool.call)(unpack(args), new Context(run[PARTS].cancelled.signal));
   } catch (error) {
     return supplyError(run, id, error);
   }
@@ -74,15 +74,17 @@ class Driver {
   constructor(run) {
     this.run = run;
     this.core = run[CORE];
+    this.calls = run[PARTS].calls;
+    this.signal = run[PARTS].cancelled.signal;
     this.waiting = 0;
     this.ready = [];
     this.wake = undefined;
-    this.context = new Context(run);
+    this.context = new Context(this.signal);
     this.turn = performance.now();
   }
 
   async finish() {
-    const signal = this.run.cancelled_.signal;
+    const { signal } = this;
     const abort = () => this.wake?.();
     signal?.addEventListener("abort", abort, { once: true });
     try {
@@ -105,7 +107,7 @@ class Driver {
     if (!args) return this.wait(this.core.dispatch(id), (told) => checked(told));
     let result;
     try {
-      result = this.run.calls_.get(name).call(unpack(args), this.context);
+      result = this.calls.get(name).call(unpack(args), this.context);
     } catch (error) {
       return void this.ready.push(() => supplyError(this.run, id, error));
     }
@@ -135,7 +137,7 @@ class Driver {
 
   /** Waits for some results and gives them to the run. */
   async someReady() {
-    if (this.ready.length === 0 && this.waiting > 0 && !this.run.cancelled_.signal?.aborted) {
+    if (this.ready.length === 0 && this.waiting > 0 && !this.signal?.aborted) {
       await new Promise((resolve) => (this.wake = resolve));
       this.wake = undefined;
       this.turn = performance.now();
@@ -155,27 +157,27 @@ function raise(error) {
 
 /** Second argument of a tool: a signal that is aborted once nobody waits for the tool. */
 class Context {
-  #run;
+  #outer;
   #controller;
   #hasEnded = false;
 
-  constructor(run) {
-    this.#run = run;
+  constructor(outer) {
+    this.#outer = outer;
   }
 
   get signal() {
     if (!this.#controller) {
+      // Few tools ask for it.
       this.#controller = new AbortController();
-      const outer = this.#run.cancelled_.signal;
-      if (this.#hasEnded || outer?.aborted) this.#controller.abort(outer?.reason);
-      else outer?.addEventListener("abort", () => this.end(), { signal: this.#controller.signal });
+      if (this.#hasEnded || this.#outer?.aborted) this.end();
+      else this.#outer?.addEventListener("abort", () => this.end(), { signal: this.#controller.signal });
     }
     return this.#controller.signal;
   }
 
   end() {
     this.#hasEnded = true;
-    this.#controller?.abort(this.#run.cancelled_.signal?.reason);
+    this.#controller?.abort(this.#outer?.reason);
   }
 }
 

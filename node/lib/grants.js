@@ -2,14 +2,14 @@
 // Data that is granted to programs, and limits.
 
 const native = require("./native.js");
-const { CORE } = require("./core.js");
+const { CORE, hide } = require("./core.js");
 const { lend, unpack } = require("./data.js");
 const { checked } = require("./errors.js");
 
 /** Data that was read once, and that any number of programs read without a copy. */
 class Frozen {
   constructor(core) {
-    this[CORE] = core;
+    hide(this, CORE, core);
   }
 
   /** Size in memory, in bytes. */

@@ -1,14 +1,15 @@
 "use strict";
 // Results of programs.
 
-const { CORE } = require("./core.js");
+const { inspect } = require("node:util");
+const { CORE, hide } = require("./core.js");
 const { unpack } = require("./data.js");
 const { checked, diagnosticsOf } = require("./errors.js");
 
 /** A program that ended well: its value, and the facts of its run. */
 class Outcome {
   constructor(core) {
-    this[CORE] = core;
+    hide(this, CORE, core);
   }
 
   /** Value of the program as plain JavaScript; made anew by every access. */
@@ -42,6 +43,11 @@ class Outcome {
 
   get warnings() {
     return diagnosticsOf(this[CORE].warnings());
+  }
+
+  [inspect.custom]() {
+    const { text } = this;
+    return `Outcome ${text.length > 200 ? `${text.slice(0, 200)}…` : text} (fuel ${this.fuel})`;
   }
 }
 

@@ -4,13 +4,13 @@
 const { existsSync, readFileSync } = require("node:fs");
 const { fileURLToPath } = require("node:url");
 const native = require("./native.js");
-const { CORE } = require("./core.js");
+const { CORE, hide } = require("./core.js");
 const { checked } = require("./errors.js");
 
 /** A library that programs call like builtins: compiled from source, or loaded from a `.ptcp` file. */
 class Prelude {
   constructor(core) {
-    this[CORE] = core;
+    hide(this, CORE, core);
   }
 
   /** Compiles a prelude from its source, which may require the namespaces of the preludes in `uses`. */

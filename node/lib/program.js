@@ -2,7 +2,7 @@
 // Programs: run once, or compile once and call often.
 
 const native = require("./native.js");
-const { CORE } = require("./core.js");
+const { CORE, PARTS, hide } = require("./core.js");
 const { cancelOf } = require("./cancel.js");
 const { checked, diagnosticsOf } = require("./errors.js");
 const { freeze, grantsOf, limitsOf, members } = require("./grants.js");
@@ -19,7 +19,7 @@ class Engine {
     this.calls = calls;
     const cores = preludes.map((prelude) => prelude[CORE]);
     const spec = { tools: specs, limits: limitsOf(limits), trusted };
-    this[CORE] = checked(native.Engine.make(spec, cores, servers?.[CORE]));
+    hide(this, CORE, checked(native.Engine.make(spec, cores, servers?.[CORE])));
   }
 
   /** Makes a run by `start`, which gets the handle that cancels it. */
@@ -46,6 +46,8 @@ class Program {
     this.#engine = options instanceof Engine ? options : new Engine(options);
     this.#code = code ?? checked(this.#engine[CORE].compile(source));
     this.#data = members(options.data).map(([name, value]) => [name, freeze(value)]);
+    const grants = (data) => this.#grants(data);
+    hide(this, PARTS, { engine: this.#engine, code: this.#code, grants });
   }
 
   /** Compiles on another thread, and checks what the constructor checks. */
@@ -78,7 +80,7 @@ class Program {
 
   /** Makes a run before its first step, for hosts that answer its calls themselves or save it. */
   start(data, { signal } = {}) {
-    const grants = this.grants_(data);
+    const grants = this.#grants(data);
     return this.#engine.run(signal, (cancel) => this.#engine[CORE].start(this.#code, grants, cancel));
   }
 
@@ -96,12 +98,8 @@ class Program {
     return new Batch(this, options);
   }
 
-  grants_(data) {
+  #grants(data) {
     return this.#data.length === 0 ? grantsOf(members(data)) : grantsOf(this.#data, members(data));
-  }
-
-  get parts_() {
-    return { engine: this.#engine, code: this.#code };
   }
 }
 

@@ -1,7 +1,7 @@
 "use strict";
 // Runs: programs under way, which suspend at tool calls.
 
-const { CORE } = require("./core.js");
+const { CORE, PARTS, hide } = require("./core.js");
 const { unpack } = require("./data.js");
 const { drive, driveSync, supply, supplyError } = require("./drive.js");
 const { ToolError, checked } = require("./errors.js");
@@ -30,14 +30,9 @@ class Run {
 
   /** Programs, sessions and `Run.fromBytes` make runs. */
   constructor(core, calls, cancelled) {
-    this[CORE] = core;
-    this.calls_ = calls;
-    this.cancelled_ = cancelled;
-    /** Errors of tools; a failure names the one that ended the program by its index. */
-    this.causes_ = [];
-    for (const name of ["calls_", "cancelled_", "causes_"]) {
-      Object.defineProperty(this, name, { enumerable: false });
-    }
+    hide(this, CORE, core);
+    // Errors of tools are `causes`: a failure names the one that ended the program by its index.
+    hide(this, PARTS, { calls, cancelled, causes: [] });
   }
 
   /** Loads a run that `toBytes` wrote, perhaps in another process. */
@@ -71,7 +66,7 @@ class Run {
     try {
       if (!this.done) await drive(this);
     } finally {
-      this.cancelled_.release();
+      this[PARTS].cancelled.release();
     }
     return this.outcome;
   }
@@ -81,7 +76,7 @@ class Run {
     try {
       if (!this.done) driveSync(this);
     } finally {
-      this.cancelled_.release();
+      this[PARTS].cancelled.release();
     }
     return this.outcome;
   }
@@ -92,11 +87,13 @@ class Run {
 
   /** Result of a run that has ended; throws its error if it failed. */
   get outcome() {
+    if (this.#outcome) return this.#outcome;
     const told = this[CORE].outcome();
-    if (told.failure === "Cancelled" && this.cancelled_.signal?.aborted) {
-      checked({ ...told, cause: 0 }, [this.cancelled_.signal.reason]);
+    const { cancelled, causes } = this[PARTS];
+    if (told.failure === "Cancelled" && cancelled.signal?.aborted) {
+      checked({ ...told, cause: 0 }, [cancelled.signal.reason]);
     }
-    this.#outcome ??= new Outcome(checked(told, this.causes_));
+    this.#outcome = new Outcome(checked(told, causes));
     return this.#outcome;
   }
 

@@ -3,12 +3,12 @@
 
 const { fileURLToPath } = require("node:url");
 const native = require("./native.js");
-const { CORE } = require("./core.js");
+const { CORE, hide } = require("./core.js");
 
 /** Running MCP and OpenAPI servers that programs call with `(tool/call {...})`. */
 class Servers {
   constructor(core) {
-    this[CORE] = core;
+    hide(this, CORE, core);
   }
 
   /** Starts the servers of a configuration: a file, or what such a file holds. */
