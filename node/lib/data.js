@@ -76,7 +76,7 @@ class Writer {
   begin() {
     this.at = 0;
     this.texts = [];
-    this.names = new Map();
+    this.names = undefined;
   }
 
   push(one, other) {
@@ -123,9 +123,10 @@ class Writer {
 
   /** Writes the key of a record, which repeats. */
   name(name) {
-    const index = this.names.get(name);
+    const names = (this.names ??= new Map());
+    const index = names.get(name);
     if (index !== undefined) return this.push(AGAIN, index);
-    this.names.set(name, this.names.size);
+    names.set(name, names.size);
     this.str(NAME, name);
   }
 
