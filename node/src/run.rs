@@ -65,7 +65,15 @@ struct State {
     asked: HashMap<String, PendingCall>,
     /// Messages of the faults that errors of tools became, with the numbers that JavaScript gave them.
     raised: Vec<(String, u32)>,
-    ended: Option<Result<Arc<Outcome>, (Failure, When, Option<u32>)>>,
+    ended: Option<Result<Arc<Outcome>, Failed>>,
+}
+
+/// How a run failed.
+struct Failed {
+    failure: Failure,
+    when: When,
+    /// Number of the error of a tool that ended the run.
+    cause: Option<u32>,
 }
 
 impl State {
@@ -78,7 +86,7 @@ impl State {
             let cause =
                 self.raised.iter().rfind(|(text, _)| message.ends_with(text)).map(|(_, number)| *number);
             let when = if cause.is_some() { When::InTool } else { When::Running };
-            (failure, when, cause)
+            Failed { failure, when, cause }
         }));
     }
 
@@ -304,7 +312,7 @@ impl JsRun {
     pub fn outcome(&self) -> napi::Result<Told<JsOutcome>> {
         match &self.state().ended {
             Some(Ok(outcome)) => Ok(Either::A(JsOutcome { outcome: outcome.clone() })),
-            Some(Err((failure, when, cause))) => {
+            Some(Err(Failed { failure, when, cause })) => {
                 Ok(Either::B(JsFailure { cause: *cause, ..JsFailure::new(failure, *when) }))
             }
             None => Err(napi::Error::from_reason("the run has not ended; `step()` or `finish()` it")),
