@@ -23,6 +23,7 @@
 //! around the engine are here as well.
 #![forbid(unsafe_code)]
 
+pub mod binding;
 mod engine;
 mod program;
 #[cfg(feature = "macros")]
