@@ -1,6 +1,6 @@
 //! Batches: a program over the rows of an Arrow table, on all cores.
 
-use crate::diagnostic::{self, PyDiagnostic, When};
+use crate::diagnostic::{self, PyDiagnostic};
 use crate::engine::{PyCode, PyEngine};
 use crate::frozen::PyGrants;
 use crate::{data, value};
@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, StructArray};
 use arrow_json::reader::{ReaderBuilder, infer_json_schema};
 use arrow_json::writer::{LineDelimited, WriterBuilder};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use ptc::binding::When;
 use ptc::runtime::Node;
 use ptc::runtime::bridge::datum_to_json_text;
 use ptc::runtime::json::freeze_json;

@@ -1,40 +1,10 @@
 //! Computing without the interpreter: in slices of time, and in processes that were forked.
 
-use ptc::runtime::{Run, Schedule, SliceFuture, Step, Work};
+use ptc::runtime::{Run, Step};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-/// Time that a run computes before Python looks for signals.
-const SLICE: Duration = Duration::from_millis(20);
-/// Time that a run computes on the thread of an event loop before it moves to another thread.
-const SHORT_SLICE: Duration = Duration::from_millis(1);
-
-/// Length of the slices of one run. The run is stepped by hand, so nothing is ever scheduled.
-#[derive(Default)]
-pub struct Slices {
-    is_short: AtomicBool,
-}
-
-impl Slices {
-    /// Sets short slices, for a run that computes on the thread of an event loop.
-    pub fn set_short(&self, is_short: bool) {
-        self.is_short.store(is_short, Ordering::Relaxed);
-    }
-}
-
-impl Schedule for Slices {
-    fn run(&self, work: Work) -> SliceFuture<'_> {
-        drop(work());
-        Box::pin(std::future::ready(()))
-    }
-
-    fn slice(&self) -> Duration {
-        if self.is_short.load(Ordering::Relaxed) { SHORT_SLICE } else { SLICE }
-    }
-}
 
 /// Computes for one slice, without holding the interpreter lock.
 pub fn slice(py: Python<'_>, run: &mut Run) -> PyResult<Option<Step>> {

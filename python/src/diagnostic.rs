@@ -1,6 +1,7 @@
 //! Errors and warnings of programs as Python objects.
 
 use crate::value;
+use ptc::binding::{When, class_of};
 use ptc::runtime::{Code, Diagnostic, Failure};
 use ptc_bytecode::{CallFrame, place_of};
 use pyo3::prelude::*;
@@ -158,17 +159,6 @@ impl PyDiagnostic {
     }
 }
 
-/// The moment at which a program failed, which decides about the class of its exception.
-#[derive(Clone, Copy, PartialEq)]
-pub enum When {
-    /// Before its first instruction.
-    Before,
-    /// While it ran.
-    Running,
-    /// In a tool, whose exception is known.
-    InTool,
-}
-
 /// Makes the exception of a failure.
 pub fn error(py: Python<'_>, failure: &Failure, when: When) -> PyErr {
     make(py, failure, when).unwrap_or_else(|error| error)
@@ -220,14 +210,13 @@ fn class(py: Python<'_>, code: Code, when: When) -> PyResult<&Bound<'_, PyType>>
             CLASS.import(py, "ptc._errors", $name)
         }};
     }
-    match code {
-        Code::Cancelled => class!("Cancelled"),
-        Code::ToolError => class!("ToolFailed"),
-        Code::PmapError if when == When::InTool => class!("ToolFailed"),
-        Code::Fail => class!("ProgramFailed"),
-        Code::SnapshotInvalid => class!("SnapshotError"),
-        code if code.is_compile_limit() || code.is_run_limit() => class!("LimitError"),
-        _ if when == When::Before => class!("CompileError"),
+    match class_of(code, when) {
+        "Cancelled" => class!("Cancelled"),
+        "ToolFailed" => class!("ToolFailed"),
+        "ProgramFailed" => class!("ProgramFailed"),
+        "SnapshotError" => class!("SnapshotError"),
+        "LimitError" => class!("LimitError"),
+        "CompileError" => class!("CompileError"),
         _ => class!("RunError"),
     }
 }

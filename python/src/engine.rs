@@ -2,7 +2,7 @@
 
 use crate::cancel::PyCancel;
 use crate::compute;
-use crate::diagnostic::{self, PyDiagnostic, When};
+use crate::diagnostic::{self, PyDiagnostic};
 use crate::frozen::PyGrants;
 use crate::limits::limits;
 use crate::prelude::PyPrelude;
@@ -10,6 +10,7 @@ use crate::run::PyRun;
 use crate::servers::PyServers;
 use crate::session::PySession;
 use crate::tools::{self, PyTable, ToolSpec};
+use ptc::binding::{self, When};
 use ptc::runtime::{Attach, Inventory, Program, Run, Runtime, TrustedKeys};
 use ptc::upstream::ProgramHost;
 use ptc::{Cancel, Engine, Failure};
@@ -164,12 +165,7 @@ impl PyEngine {
 
     /// Returns lines for a prompt that describe the tools.
     fn tool_lines(&self) -> Vec<String> {
-        let tools = self.runtime.tools();
-        let line = |name: &str| match tools.shape_of(name) {
-            Some(shape) => format!("(tool/{name} {}) -> {}", shape.takes(), shape.answers()),
-            None => format!("(tool/{name} {{…}})"),
-        };
-        tools.names().map(line).collect()
+        binding::tool_lines(self.runtime.tools())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Results of programs.
 
-use crate::diagnostic::{self, PyDiagnostic, When};
+use crate::diagnostic::{self, PyDiagnostic};
 use crate::value;
+use ptc::binding::When;
 use ptc::runtime::{Failure, Fault, Outcome};
 use pyo3::prelude::*;
 use pyo3::types::PyList;

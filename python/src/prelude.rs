@@ -1,8 +1,9 @@
 //! Preludes: libraries for programs.
 
 use crate::compute;
-use crate::diagnostic::{self, When};
+use crate::diagnostic;
 use ptc::Engine;
+use ptc::binding::When;
 use ptc::runtime::{
     ArtifactHash, CompileOptions, Diagnostic, Inventory, LoadOptions, Prelude, Runtime, Signing, Stale,
     TrustedKeys,

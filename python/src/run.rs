@@ -1,10 +1,11 @@
 //! Runs: programs under way, which suspend at tool calls.
 
-use crate::compute::{self, Slices};
-use crate::diagnostic::{self, When};
+use crate::compute;
+use crate::diagnostic;
 use crate::outcome::PyOutcome;
 use crate::tools::{self, Answered, PyTable, Table};
 use crate::value;
+use ptc::binding::{Slices, When};
 use ptc::runtime::{CallId, PendingCall, Refusal, Run, Step, ToolAnswer};
 use ptc::{Cancel, Outcome, Tools};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError, PyTypeError};

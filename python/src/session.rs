@@ -1,11 +1,12 @@
 //! Sessions: programs that see each other's definitions.
 
 use crate::compute;
-use crate::diagnostic::{self, When};
+use crate::diagnostic;
 use crate::frozen::PyGrants;
 use crate::outcome::PyOutcome;
 use crate::value;
-use ptc::runtime::{Code, Diagnostic, Run, Runtime};
+use ptc::binding::{When, call_of};
+use ptc::runtime::{Run, Runtime};
 use ptc::{Cancel, Failure, Grants, Session};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,18 +52,6 @@ impl PySession {
         session.set_grants(grants.cancel(cancel));
         let run = compute::detached(py, || session.start(&source))?;
         run.map_err(|failure| diagnostic::error(py, &failure, When::Before))
-    }
-}
-
-/// Returns the program that calls a function with `data/arguments`.
-fn call_of(name: &str) -> Result<String, Diagnostic> {
-    let is_part = |c: char| c.is_alphanumeric() || "-_*+!?<>=/.&'%$".contains(c);
-    match name.chars().all(is_part) && name.starts_with(|c: char| !c.is_numeric()) {
-        true => Ok(format!("(apply {name} data/arguments)")),
-        false => {
-            let message = format!("`{}` is not the name of a function", name.escape_debug());
-            Err(Diagnostic::without_span(Code::InvalidConfig, message))
-        }
     }
 }
 

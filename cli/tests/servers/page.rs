@@ -44,9 +44,9 @@ pub fn fences_of(page: &str, language: &str) -> Vec<String> {
     found
 }
 
-/// The servers the page talks of.
-fn servers() -> String {
-    config("page/upstreams", json!({"fs": entry("--server")}))
+/// The servers the page talks of, in a file for one test: another may be writing its own.
+fn servers(test: &str) -> String {
+    config(&format!("page/{test}"), json!({"fs": entry("--server")}))
 }
 
 /// With a program called `npx` and a token, which it names, it can be used: the start only fails for what is missing.
@@ -73,22 +73,24 @@ fn the_configuration_of_the_page_is_one() {
 }
 
 fn the_programs_of_the_page_run() {
+    let servers = servers("programs");
     for (n, program) in fences("clojure servers").iter().enumerate() {
         let file = file(&format!("page/{n}.clj"), program);
         let shown = program.lines().rev().find_map(|line| line.split_once(";=> ")).map(|(_, shown)| shown);
         let shown = shown.unwrap_or_else(|| panic!("no result: {program}"));
-        ptc(&["run", &file, "--upstreams-config", &servers()]).expect(0, &format!("{shown}\n"));
+        ptc(&["run", &file, "--upstreams-config", &servers]).expect(0, &format!("{shown}\n"));
     }
 }
 
 fn the_commands_of_the_page_print_what_it_shows() {
+    let servers = servers("commands");
     for fence in fences("console servers") {
         for part in fence.split("$ ptc ").skip(1) {
             let (line, shown) = part.split_once('\n').expect("a command");
             let mut shell = std::process::Command::new("sh");
             let ptc = env!("CARGO_BIN_EXE_ptc");
             shell.args(["-c", &format!("exec 2>&1; '{ptc}' {line}")]);
-            shell.env("PTC_RUNNER_UPSTREAMS", servers()).env("CANARY_TOKEN", crate::TOKEN);
+            shell.env("PTC_RUNNER_UPSTREAMS", &servers).env("CANARY_TOKEN", crate::TOKEN);
             let ran = finish(shell, b"");
             assert_eq!(ran.out, shown, "$ ptc {line}");
         }
