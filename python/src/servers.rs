@@ -37,7 +37,7 @@ impl PyServers {
     /// Starts the servers of a configuration file or of its JSON text. With `freeze`, their tools are listed now, which
     /// keeps prompts the same; otherwise when they are first needed.
     #[staticmethod]
-    #[pyo3(signature = (*, path=None, text=None, freeze=false))]
+    #[pyo3(signature = (path=None, *, text=None, freeze=false))]
     fn start(
         py: Python<'_>,
         path: Option<PathBuf>,

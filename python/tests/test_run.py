@@ -188,3 +188,24 @@ def test_cancel_ends_a_run():
     assert cancel.cancelled
     with pytest.raises(ptc.Cancelled):
         ptc.run("(+ 1 2)", cancel=cancel)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ptc.run(None), "a program is text, not NoneType"),
+        (
+            lambda: ptc.run("(count data)", [1, 2]),
+            'data is a dict of names and values, such as {"orders": [...]}, not list',
+        ),
+        (lambda: ptc.run("1", tools=len), "tools are a list of functions, or a dict of them by name, not builtin"),
+        (lambda: ptc.run("1", tools="price"), "tools are a list of functions, or a dict of them by name, not str"),
+        (lambda: ptc.run("1", limits=5), 'limits are a dict such as {"fuel": 100_000}, not int'),
+        (lambda: ptc.batch("1", 5), "rows are an Arrow table or a list of dicts, not int"),
+        (lambda: ptc.batch("1", {"n": 1}), "rows are an Arrow table or a list of dicts, not dict"),
+    ],
+)
+def test_what_callers_mix_up(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert message in str(caught.value)

@@ -39,7 +39,7 @@ def servers(tmp_path):
     config = {"upstreams": {"shop": {"transport": "mcp_stdio", "command": sys.executable, "args": [str(script)]}}}
     path = tmp_path / "servers.json"
     path.write_text(json.dumps(config))
-    started = ptc.Servers.start(path=path, freeze=True)
+    started = ptc.Servers.start(path, freeze=True)
     yield started
     started.stop()
 

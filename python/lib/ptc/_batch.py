@@ -65,6 +65,8 @@ class Batch:
         """Runs the program over every row of a table."""
         program = self._program
         is_table = hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
+        if not is_table and (isinstance(table, (Mapping, str)) or not isinstance(table, Iterable)):
+            raise TypeError(f"rows are an Arrow table or a list of dicts, not {type(table).__name__}")
         rows = Rows.of_table(table) if is_table else Rows.of_objects(table)
         return run_batch(
             program._engine, program._code, rows, self._grants, self._threads, self._fail_fast, self._schema

@@ -312,7 +312,7 @@ class Servers:
     """Running MCP and OpenAPI servers that programs call with ``(tool/call {...})``."""
 
     @staticmethod
-    def start(*, path: str | PathLike[str] | None = None, text: str | None = None, freeze: bool = False) -> Servers:
+    def start(path: str | PathLike[str] | None = None, *, text: str | None = None, freeze: bool = False) -> Servers:
         """Starts the servers of a configuration file or of its JSON text.
 
         With ``freeze``, their tools are listed now, which keeps prompts the same; otherwise when they are first needed.

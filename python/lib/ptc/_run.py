@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ptc
 from ._ptc import Cancel, Code, Diagnostic, Engine, Frozen, Grants, Outcome, Prelude, Run, Servers, SessionCore, freeze
-from ._tools import Tools, _Spec, specs
+from ._tools import Tools, _Spec, listed, specs
 
 if TYPE_CHECKING:
     from ._batch import Batch
@@ -31,6 +31,7 @@ def run(
     ``tools`` are functions that it calls: ``{"price": price}`` is ``(tool/price {...})``. ``threads`` is the number of
     tool calls under ``pmap`` that are made at the same time; async tools need none.
     """
+    data = members(data)
     made = Program(program, tools=tools or {}, limits=limits, preludes=preludes, servers=servers)
     return made.execute(data, cancel=cancel, threads=threads).value
 
@@ -49,6 +50,7 @@ async def run_async(
 
     Async tools run concurrently under ``pmap``; other tools run on threads. Cancelling the task ends the run.
     """
+    data = members(data)
     made = Program(program, tools=tools or {}, limits=limits, preludes=preludes, servers=servers)
     return (await made.execute_async(data, cancel=cancel)).value
 
@@ -65,6 +67,7 @@ def execute(
     threads: int = 1,
 ) -> Outcome:
     """Runs a program as `run` does, and returns its outcome: value, prints, fuel and warnings."""
+    data = members(data)
     made = Program(program, tools=tools or {}, limits=limits, preludes=preludes, servers=servers)
     return made.execute(data, cancel=cancel, threads=threads)
 
@@ -80,6 +83,7 @@ async def execute_async(
     cancel: Cancel | None = None,
 ) -> Outcome:
     """Runs a program as `run_async` does, and returns its outcome: value, prints, fuel and warnings."""
+    data = members(data)
     made = Program(program, tools=tools or {}, limits=limits, preludes=preludes, servers=servers)
     return await made.execute_async(data, cancel=cancel)
 
@@ -118,8 +122,9 @@ class Program:
         trusted: str | None = None,
         servers: Servers | None = None,
     ) -> None:
-        if tools is not None and not isinstance(tools, Mapping):
-            tools = list(tools)
+        if not isinstance(source, str):
+            raise TypeError(f"a program is text, not {type(source).__name__}")
+        tools = listed(tools)
         preludes = list(preludes)
         #: What a copy in another process is made of, if there can be one.
         self._parts = (tools, limits, preludes) if servers is None and trusted is None else None
@@ -387,7 +392,9 @@ def members(data: Any) -> dict[str, Any]:
 
 
 def _limits(limits: Mapping[str, int] | None) -> dict[str, int] | None:
-    return None if limits is None else dict(limits)
+    if limits is None or isinstance(limits, Mapping):
+        return None if limits is None else dict(limits)
+    raise TypeError(f'limits are a dict such as {{"fuel": 100_000}}, not {type(limits).__name__}')
 
 
 def _has_async(made: list[_Spec] | None) -> bool:

@@ -119,8 +119,18 @@ def is_async(call: Any) -> bool:
     return code is not None and bool(code.co_flags & _COROUTINE_FLAGS)
 
 
+def listed(tools: Tools | None) -> Tools | None:
+    """Returns tools as a dict or a list, which can be read twice."""
+    if tools is None or isinstance(tools, (Mapping, list)):
+        return tools
+    if isinstance(tools, str) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools are a list of functions, or a dict of them by name, not {type(tools).__name__}")
+    return list(tools)
+
+
 def specs(tools: Tools | None) -> list[_Spec] | None:
     """Makes the list of tools that the native half reads."""
+    tools = listed(tools)
     if tools is None:
         return None
     if isinstance(tools, Mapping):
