@@ -17,7 +17,7 @@ test("tools run concurrently", async () => {
     active--;
     return n * 2;
   };
-  const value = await ptc.run("(pmap (fn [n] (tool/fetch {:n n})) (range 50))", { tools: { fetch } });
+  const value = await ptc.run("(pmap (fn [n] (tool/fetch {:n n})) (range 50))", { tools: { fetch }, limits: LONG });
   assert.deepEqual(value, Array.from({ length: 50 }, (_, n) => n * 2));
   assert.equal(most, 50);
 });
@@ -101,13 +101,14 @@ test("a signal may serve many runs, and keeps nothing of them", async () => {
   const [add, remove] = [signal.addEventListener, signal.removeEventListener];
   signal.addEventListener = (...args) => (listeners++, add.apply(signal, args));
   signal.removeEventListener = (...args) => (listeners--, remove.apply(signal, args));
-  await Promise.all(Array.from({ length: 50 }, (_, n) => ptc.run(`(+ ${n} (tool/one {}))`, { tools: { one: async () => 1 }, signal })));
+  await Promise.all(Array.from({ length: 50 }, (_, n) => ptc.run(`(+ ${n} (tool/one {}))`, { tools: { one: async () => 1 }, signal, limits: LONG })));
   assert.equal(listeners, 0);
 });
 
 test("many runs at once", async () => {
   const program = new ptc.Program("(+ data/n (reduce + (pmap (fn [i] (tool/get {:i i})) (range 5))))", {
     tools: { get: ({ i }) => sleep(i % 3, i) },
+    limits: LONG,
   });
   const values = await Promise.all(Array.from({ length: 500 }, (_, n) => program.call({ n })));
   assert.deepEqual(values, Array.from({ length: 500 }, (_, n) => n + 10));

@@ -8,16 +8,17 @@ import { fileURLToPath } from "node:url";
 const CODE = `
 const ptc = require("ptc-lisp");
 const rows = Array.from({ length: 500 }, (_, n) => ({ n, name: "row " + n }));
+const limits = { timeout_ms: 60_000 };
 const tools = { get: async ({ n }) => rows[n], fail: () => { throw new Error("no"); } };
-const program = new ptc.Program("(map :name (pmap #(tool/get {:n %}) (range 20)))", { tools });
+const program = new ptc.Program("(map :name (pmap #(tool/get {:n %}) (range 20)))", { tools, limits });
 async function round() {
   const caught = "(try (tool/fail {}) (catch Exception e data/rows))";
-  await Promise.all([program.call(), ptc.run(caught, { tools, data: { rows } }), ptc.run("(+ 1 nil)").catch(() => {})]);
+  await Promise.all([program.call(), ptc.run(caught, { tools, limits, data: { rows } }), ptc.run("(+ 1 nil)").catch(() => {})]);
   const run = new ptc.Program("(tool/wait {})").start();
   run.step();
   run.toBytes();
   const ended = new AbortController();
-  const waiting = ptc.run("(tool/hang {})", { tools: { hang: () => new Promise(() => {}) }, signal: ended.signal });
+  const waiting = ptc.run("(tool/hang {})", { tools: { hang: () => new Promise(() => {}) }, signal: ended.signal, limits });
   ended.abort();
   await waiting.catch(() => {});
 }
