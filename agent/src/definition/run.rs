@@ -190,7 +190,7 @@ impl RunOptions {
                 None => self.models.resolve(name),
             },
             LlmRef::Caller => caller.cloned().ok_or_else(|| {
-                let message = "there is no model: give the agent or the run `llm`, a name or a client";
+                let message = "there is no model: set `llm` of the agent or of the run to a name or a client";
                 LlmError::new(ErrorKind::LlmRequired, message)
             }),
         }

@@ -140,9 +140,9 @@ impl Mission {
             Some(params) => {
                 let names: Vec<String> = params.iter().map(|field| format!("`{}`", field.name)).collect();
                 let names = names.join(", ");
-                format!("Call it again with arguments that select less, or the part that is missing, by {names}.")
+                format!("Call it again with other arguments ({names}), to select less or to get the part that is missing.")
             }
-            None => "Call it again with arguments that select less, or the part that is missing.".to_string(),
+            None => "Call it again with other arguments, to select less or to get the part that is missing.".to_string(),
         }
     }
 }

@@ -107,7 +107,7 @@ fn a_text_agent_sees_as_much_of_a_large_answer_as_a_message_holds() {
             seen["hint"]
                 .as_str()
                 .unwrap()
-                .contains("select less, or the part that is missing, by `level`, `page`")
+                .contains("other arguments (`level`, `page`), to select less or to get the part")
         );
         assert_eq!(
             warnings,
