@@ -249,7 +249,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("take it as an argument", "is about preludes"),
     ("use let: (let [x 1] …)", "is about preludes"),
     ("(:require [{space}]))", "is about preludes"),
-    ("a name in front of `(…)`", "shows no code to write"),
+    ("called, and this one is nil", "shows no code to write"),
     ("after `#` come", "shows no code to write"),
     ("(update-keys m str)", "tells about the result, which only JSON needs"),
     ("`(task \"load-rows\" …)`", "needs a journal"),

@@ -197,7 +197,7 @@ fn a_lazy_sequence_that_never_ends_has_another_way() {
 
 #[test]
 fn messages_show_what_was_given() {
-    assert!(message("(nth [] 0.5)").contains("the float 0.5,"));
+    assert!(message("(nth [] 0.5)").contains("the index 0.5 is"));
     for program in ["(intersection [:a] nil)", "(intersection [:a] #{:a} nil)", "(difference [:a] nil)"] {
         assert!(message(program).contains("argument 1 must be a set, but it is a list"), "{program}");
     }
