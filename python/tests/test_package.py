@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import typing
 
 import ptc
 
@@ -19,8 +20,13 @@ def test_one_version():
 def test_importing_it_imports_little():
     code = "import sys; before = set(sys.modules); import ptc; print(*sorted(set(sys.modules) - before))"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    costly = {"asyncio", "inspect", "dataclasses", "json", "decimal", "ssl", "typing_extensions"}
+    costly = {"asyncio", "inspect", "dataclasses", "json", "decimal", "re", "ssl", "typing", "typing_extensions"}
     assert not costly & set(modules)
+
+
+def test_hints_can_be_read():
+    assert typing.get_type_hints(ptc.run)["program"] is str
+    assert "tools" in typing.get_type_hints(ptc.Program.__init__)
 
 
 def test_the_command():

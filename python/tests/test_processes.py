@@ -185,7 +185,7 @@ def test_programs_and_batches_go_to_other_processes():
     )
     assert done.stdout.decode().strip() == "11 [15]", done.stderr.decode()
     with pytest.raises(TypeError, match="make it in the process"):
-        pickle.dumps(ptc.Program("1", servers=ptc.Servers.start(text="{}")))
+        pickle.dumps(ptc.Program("1", servers=ptc.Servers.start(text='{"upstreams": {}}')))
 
 
 class Owner:

@@ -12,7 +12,6 @@ A program computes, reads the data it was given and calls the tools it was given
 from __future__ import annotations
 
 import os as _os
-from typing import TYPE_CHECKING, Any
 
 from ._errors import (
     Cancelled,
@@ -45,6 +44,7 @@ from ._ptc import (
 from ._run import Function, Program, Session, card, check, execute, execute_async, run, run_async
 from ._tools import Tool, tool
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._agent import Agent, AgentError, Event, Step, Usage
     from ._batch import Batch, batch
@@ -65,7 +65,7 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'ptc' has no attribute {name!r}")

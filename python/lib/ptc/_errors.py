@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from ._late import Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._ptc import Diagnostic, Frame
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from . import _ptc
+from ._late import Any
 from ._ptc import Cancel, Code, Diagnostic, Engine, Frozen, Grants, Outcome, Prelude, Run, Servers, SessionCore, freeze
 from ._tools import Tools, _Spec, listed, specs
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._batch import Batch
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Union, overload
+
+from ._late import Any, overload
 
 #: Flags of code objects of `async def`, and of generators that `types.coroutine` made coroutines.
 _COROUTINE_FLAGS = 0x80 | 0x100
@@ -83,8 +84,8 @@ class _Spec:
         self.is_private = is_private
 
 
-#: What programs may call: functions by name, or functions that have names.
-Tools = Union[Mapping[str, "Callable[..., Any] | Tool"], Iterable["Callable[..., Any] | Tool"]]
+#: What programs may call: functions by name, or functions that have names. A `Tool` is a function, too.
+Tools = Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
 
 
 @overload
