@@ -134,7 +134,8 @@ fn visibility(value: &Form<'_>) -> Result<Visibility, PreludeError> {
         FormKind::Keyword("prompt") => Ok(Visibility::Prompt),
         FormKind::Keyword("discoverable") => Ok(Visibility::Discoverable),
         _ => {
-            let message = format!("invalid visibility {}: it is :prompt or :discoverable", value.brief());
+            let message =
+                format!("invalid visibility {}: it must be :prompt or :discoverable", value.brief());
             Err(problem(Code::InvalidVisibility, value, message)
                 .hinted("write {:visibility :discoverable}; for a private helper use defn-"))
         }
