@@ -39,7 +39,7 @@ pub mod tools;
 pub mod trace;
 
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
-pub use mission::{Fail, Step, run, run_async};
+pub use mission::{Fail, MissionLedger, Step, run, run_async};
 
 /// Examples of the guide, as tests.
 #[cfg(doctest)]

@@ -71,6 +71,7 @@ codes! {
     317 PcallsError "pcalls_error" "A branch of `pcalls` failed.";
     318 Fail "fail" "The program called `(fail …)`.";
     319 Uncaught "uncaught_exception" "The program threw an exception that nothing caught.";
+    320 EffectDiverged "effect_diverged" "The ledger has another call at this place of the run.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
     402 MemoryExceeded "memory_exceeded" "Live data exceeded `limits.memory_bytes`, or granted data exceeded `limits.granted_bytes`.";

@@ -2,6 +2,7 @@
 
 mod agent;
 mod attach;
+mod effects;
 mod help;
 mod mcp;
 mod start;
@@ -14,6 +15,7 @@ pub use agent::{
 };
 
 pub use attach::AttachArgs;
+pub use effects::{EffectsArgs, EffectsCommand, LedgerAt, RecordArgs, VerdictArg};
 pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
 pub use start::{CompletionsArgs, InitArgs, InitKind, ManArgs};
@@ -64,6 +66,7 @@ pub enum Command {
     Store(StoreArgs),
     Trace(TraceArgs),
     Upstream(UpstreamCommandArgs),
+    Effects(EffectsArgs),
     Mcp(McpArgs),
     Doctor(DoctorArgs),
     Explain(ExplainArgs),
@@ -127,11 +130,14 @@ pub struct EvalArgs {
 
     /// Runs many programs: one {"id","program","context"} per line of standard input, one result
     /// per line of output. The members of "context" become data/<member>.
-    #[arg(long, conflicts_with_all = ["program", "expr", "upstreams_config"])]
+    #[arg(long, conflicts_with_all = ["program", "expr", "upstreams_config", "effects", "run_name"])]
     pub jsonl: bool,
 
     #[command(flatten)]
     pub write: WriteArgs,
+
+    #[command(flatten)]
+    pub record: RecordArgs,
 
     #[command(flatten)]
     pub upstream: UpstreamArgs,
@@ -149,6 +155,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub write: WriteArgs,
+
+    #[command(flatten)]
+    pub record: RecordArgs,
 
     #[command(flatten)]
     pub upstream: UpstreamArgs,

@@ -7,6 +7,7 @@ pub mod check;
 pub mod disasm;
 pub mod doc;
 pub mod doctor;
+pub mod effects;
 pub mod eval;
 pub mod explain;
 pub mod fmt;
@@ -24,11 +25,13 @@ pub mod trace;
 pub mod upstream;
 pub mod verify;
 
-use crate::args::{Settings, UpstreamArgs, WriteArgs};
+use crate::args::{RecordArgs, Settings, UpstreamArgs, WriteArgs};
 use crate::problem::Problem;
+use crate::recording::Recording;
 use crate::report::{self, Report, text_json};
 use crate::setup::engine;
 use crate::upstreams;
+use ptc_bytecode::Code;
 use ptc_runtime::PreludeTrace;
 use ptc_upstream::{ProgramHost, Upstream};
 use std::process::ExitCode;
@@ -41,10 +44,19 @@ fn run_program(
     settings: &Settings,
     write: &WriteArgs,
     servers: &UpstreamArgs,
+    record: &RecordArgs,
 ) -> ExitCode {
     let done = source.and_then(|source| {
         let upstream = upstreams::start(servers)?;
-        let (report, members) = run_on(&source, settings, write, upstream.as_ref())?;
+        let recording = Recording::open(record)?;
+        let (report, members) = run_on(&source, settings, write, upstream.as_ref(), recording.as_ref())?;
+        let failed = report.result.as_ref().err().and_then(|errors| errors.diagnostics.first()).map(|first| first.code);
+        if let (Some(Recording { run, .. }), true) =
+            (recording, failed.is_some_and(|code| code != Code::EffectDiverged))
+        {
+            // A person who fixes the cause does not want to do everything again.
+            eprintln!("note: this run is `{run}` in the ledger; --run-name {run} goes on without repeating what was done");
+        }
         Ok(report.show(settings.json.then_some(&*members), name))
     });
     done.unwrap_or_else(|problem| report::problem(&problem, settings.json))
@@ -57,6 +69,7 @@ fn run_on(
     settings: &Settings,
     write: &WriteArgs,
     upstream: Option<&Upstream>,
+    recording: Option<&Recording>,
 ) -> Result<(Report, String), Problem> {
     let within = Duration::from_millis(upstreams::widened(settings.limits.0).timeout_ms);
     let attached = upstream.map(|upstream| {
@@ -65,7 +78,7 @@ fn run_on(
         servers
     });
     let host = ProgramHost::new(attached);
-    let engine = engine(settings, write, &host)?;
+    let engine = engine(settings, write, &host, recording)?;
     let preludes = preludes_member(engine.runtime().prelude_trace().as_ref());
     let outcome = engine.run(source);
     let report = Report::new(outcome, source, settings.json);

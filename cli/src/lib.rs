@@ -20,6 +20,7 @@ mod own;
 mod preludes;
 mod problem;
 mod quantity;
+mod recording;
 mod repl;
 #[doc(hidden)] // for the snapshots of every message
 pub mod report;
@@ -64,6 +65,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
         Command::Test(args) => cmd::test::run(&args),
         Command::Trace(args) => cmd::trace::run(&args),
         Command::Upstream(args) => cmd::upstream::run(&args),
+        Command::Effects(args) => cmd::effects::run(&args),
         Command::Mcp(args) => cmd::mcp::run(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),

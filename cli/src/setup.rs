@@ -4,6 +4,7 @@ use crate::args::{Settings, WriteArgs};
 use crate::input::Data;
 use crate::preludes::{self, guarded};
 use crate::problem::Problem;
+use crate::recording::Recording;
 use crate::{stored, upstreams};
 use ptc::Engine;
 use ptc_bytecode::{Code, Limits, ToolName};
@@ -13,7 +14,12 @@ use std::path::PathBuf;
 
 /// The engine that runs programs of `ptc eval` and `ptc run`: they may read `--data`, call servers, and write to a store
 /// or read a log if the flags say so.
-pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Result<Engine, Problem> {
+pub fn engine(
+    settings: &Settings,
+    write: &WriteArgs,
+    host: &ProgramHost,
+    recording: Option<&Recording>,
+) -> Result<Engine, Problem> {
     let limits = settings.limits.0;
     let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
     let attach = &settings.attach;
@@ -24,7 +30,12 @@ pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Res
     let tools = stubbed(&tools, &stubs);
     let runtime = host.runtime(runtime.with_tools(tools));
     let runtime = preludes::attach(runtime, &with_these(&attach.preludes, &more))?;
-    Ok(Engine::from(configured(runtime, settings)).grants(grants(settings)?))
+    let grants = grants(settings)?;
+    let grants = match recording {
+        Some(recording) => recording.grant(grants),
+        None => grants,
+    };
+    Ok(Engine::from(configured(runtime, settings)).grants(grants))
 }
 
 /// All `--data`, read once; a later one of the same name wins.

@@ -1,6 +1,7 @@
 //! Engine: the library, tools, data and limits of programs.
 
 use crate::Program;
+use ptc_runtime::effects::Ledger;
 use ptc_runtime::{
     Attach, Cancel, Failure, Grants, Limits, Outcome, Prelude, Run, Runtime, Session, ToolError, Tools,
 };
@@ -8,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 /// The library, tools, data and limits that programs run with. A method that changes something returns the changed
 /// engine; clones are cheap and independent.
@@ -91,6 +93,14 @@ impl Engine {
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Engine {
         self.grants = self.grants.cancel(cancel);
+        self
+    }
+
+    /// Writes every call that may change something to a ledger before it is sent, so that none is made twice: see
+    /// [`Grants::recorded`](ptc_runtime::Grants::recorded). Each program needs a run name of its own.
+    #[must_use]
+    pub fn recorded(mut self, ledger: Arc<dyn Ledger>, run: &str) -> Engine {
+        self.grants = self.grants.recorded(ledger, run);
         self
     }
 

@@ -70,6 +70,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../docs/guide/embedding.md")]
     struct Embedding;
+    #[doc = include_str!("../../docs/guide/effects.md")]
+    struct Effects;
     #[doc = include_str!("../../docs/guide/batch.md")]
     struct Batch;
     #[doc = include_str!("../../docs/errors/E0405.md")]

@@ -1,6 +1,7 @@
 //! Tool calls that wait for a result.
 
 use crate::bridge::{self, BridgeError};
+use crate::effects::EffectSlot;
 use crate::prelude::Prelude;
 use ptc_bytecode::{Datum, Effects};
 use serde::de::DeserializeOwned;
@@ -51,6 +52,8 @@ pub struct PendingCall {
     pub max_answer_bytes: u64,
     /// Prelude of that export.
     pub(crate) prelude: Option<Prelude>,
+    /// Place of the call in the ledger of its run, if it has one.
+    pub(crate) slot: Option<EffectSlot>,
 }
 
 impl PendingCall {
@@ -72,6 +75,12 @@ impl PendingCall {
     /// ```
     pub fn json(&self) -> Result<serde_json::Value, BridgeError> {
         bridge::datum_to_json(&self.args)
+    }
+
+    /// Returns the place of the call in the ledger of its run: see [`Grants::recorded`](crate::Grants::recorded). A host that makes
+    /// calls by hand makes those that may change something with [`EffectSlot::once`].
+    pub fn effect_slot(&self) -> Option<&EffectSlot> {
+        self.slot.as_ref()
     }
 
     /// Returns the effect that the calling export declares: `:effect :read` or `:write` in its metadata. It may

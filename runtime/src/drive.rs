@@ -2,6 +2,7 @@
 //! make them by hand uses [`Run`] directly.
 
 use crate::call::{CallId, PendingCall};
+use crate::effects::Waiting;
 use crate::run::{Failure, Outcome, Run, Step};
 use crate::schedule::{Computed, Schedule, Work};
 use crate::tools::{
@@ -11,7 +12,7 @@ use crate::watch::Cancel;
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use pollster::block_on;
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Frozen};
@@ -295,18 +296,21 @@ fn answer_blocking(tools: &Tools, call: &PendingCall) -> Result<ToolAnswer, Refu
         None | Some(Body::Elsewhere) => Err(unknown_tool(&call.name, tools).into()),
         // A tool that panics is the host's bug, but it must not take the session with it.
         Some(Body::Blocking(tool)) => {
-            let called = catch_unwind(AssertUnwindSafe(|| tool(tools.args(call))));
-            called.unwrap_or_else(|panic| Err(panicked(&*panic))).map_err(Refusal::Error)
+            let body = async {
+                let called = catch_unwind(AssertUnwindSafe(|| tool(tools.args(call))));
+                called.unwrap_or_else(|panic| Err(panicked(&*panic)))
+            };
+            block_on(tools.once(call, body.map_err(Refusal::from)))
         }
-        Some(Body::Async(tool)) => block_on(awaited(&**tool, tools.args(call))).map_err(Refusal::Error),
+        Some(Body::Async(tool)) => block_on(tools.once(call, awaited(&**tool, tools.args(call)))),
     }
 }
 
 /// Awaits an async tool and turns a panic into an error: a panic is the host's bug, but must not take the caller's
 /// task with it.
-async fn awaited(tool: &AsyncBody, args: ToolArgs) -> Result<ToolAnswer, ToolError> {
+async fn awaited(tool: &AsyncBody, args: ToolArgs) -> Result<ToolAnswer, Refusal> {
     let called = AssertUnwindSafe(async { tool(args).await }).catch_unwind().await;
-    called.unwrap_or_else(|panic| Err(panicked(&*panic)))
+    called.unwrap_or_else(|panic| Err(panicked(&*panic))).map_err(Refusal::from)
 }
 
 /// Supplies the result of a call from a future given by the host.
@@ -316,7 +320,7 @@ async fn given_async(
     answer: ToolFuture,
 ) -> (PendingCall, Result<ToolAnswer, Refusal>) {
     let since = Instant::now();
-    let answer = answer.await.map_err(Refusal::Error);
+    let answer = tools.once(&call, answer.map_err(Refusal::from)).await;
     tools.tell(&call, &answer, since);
     (call, answer)
 }
@@ -326,7 +330,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
     let answer = match tools.get(&call.name) {
         None | Some(Body::Elsewhere) => Err(unknown_tool(&call.name, tools).into()),
         Some(Body::Async(tool)) => match tools.authorize(&call) {
-            Ok(()) => awaited(&**tool, tools.args(&call)).await.map_err(Refusal::Error),
+            Ok(()) => tools.once(&call, awaited(&**tool, tools.args(&call))).await,
             Err(fault) => Err(fault.into()),
         },
         // A blocking tool gets its own thread: neither the executor nor the pool may block.
@@ -335,14 +339,18 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
             let (tools, asked) = (tools.clone(), call.clone());
             let started =
                 std::thread::Builder::new().spawn(move || done.send(answer_blocking(&tools, &asked)));
-            match started {
+            // The thread goes on if the call is dropped.
+            let mut waiting = Waiting(call.slot.clone());
+            let answer = match started {
                 Ok(_) => {
                     wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without a result").into()))
                 }
                 Err(error) => {
                     Err(ToolError::new(format!("no thread can be started for the call: {error}")).into())
                 }
-            }
+            };
+            waiting.0 = None;
+            answer
         }
     };
     // A call on hold has not been made yet.
@@ -357,8 +365,9 @@ fn waits_for_nothing(run: Run) -> Box<FailedRun> {
     Box::new(FailedRun { failure: Failure::of(fault, None, run.program().clone()), run: Some(run) })
 }
 
+/// Nobody knows how far a tool got that panicked.
 fn panicked(panic: &(dyn Any + Send)) -> ToolError {
-    ToolError::new(format!("it panicked: {}", panic_text(panic)))
+    ToolError::unanswered(format!("it panicked: {}", panic_text(panic)))
 }
 
 /// Returns the message of a caught panic.

@@ -469,15 +469,7 @@ impl Evaluator {
 
     fn run_of(&self, Machine { vm, watch }: Machine) -> Run {
         let (program, tools) = (self.program.clone(), self.runtime.tools().clone());
-        Run {
-            vm: Some(vm),
-            left: None,
-            program,
-            tools,
-            watch,
-            reserved: None,
-            tally: Some(self.tally.clone()),
-        }
+        Run { tally: Some(self.tally.clone()), ..Run::new(vm, program, tools, watch) }
     }
 
     pub(crate) fn finish(&mut self, run: Run) -> Result<&Outcome, Failure> {

@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::check::{self, Found, Known};
+use crate::effects::{Ledger, RunLedger};
 use crate::natives;
 use crate::prelude::{Attach, Attached, Policy, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
@@ -492,7 +493,7 @@ impl Runtime {
         vm.start(module).map_err(fail)?;
         vm.watch_fields(check::watched(program.reads()));
         let (program, tools) = (program.clone(), self.tools().clone());
-        Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, tally: None })
+        Ok(Run::new(vm, program, tools, watch).recorded(grants.ledger.clone()))
     }
 
     /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to continue. The bytes are not
@@ -531,7 +532,9 @@ impl Runtime {
         .with_warnings(warnings);
         self.place(&mut vm, &program, grants);
         let tools = self.tools().clone();
-        Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools, watch, reserved: None, tally: None })
+        let run = Run::new(Box::new(vm), program, tools, watch);
+        let run = Run { ledger_run: envelope.ledger_run.map(Into::into), ..run };
+        Ok(run.recorded(grants.ledger.clone()))
     }
 
     /// Connects a machine to the services its natives use.
@@ -593,6 +596,7 @@ pub struct Grants {
     pub(crate) cancel: Option<Cancel>,
     pub(crate) turn: Option<Arc<dyn TurnHost>>,
     pub(crate) firewall: bool,
+    pub(crate) ledger: Option<RunLedger>,
 }
 
 impl Grants {
@@ -643,6 +647,35 @@ impl Grants {
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Grants {
         self.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// Writes every call that may change something to a ledger before it is sent, and its outcome after, so that none is made
+    /// twice: a run that is loaded again, or run again under the same name, gets the answers that the ledger has, and stops
+    /// with `effect_diverged` where it makes other calls. `run` names the run there, so each program needs a name of its
+    /// own; a run that was saved keeps the one it had. A tool without a declared effect counts as one that changes something:
+    /// see [`Tools::effect`](crate::Tools::effect).
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools, effects::FileLedger};
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// # let folder = tempfile::tempdir()?;
+    /// let ledger = Arc::new(FileLedger::open(folder.path().join("effects.ledger"))?);
+    /// let payments = Arc::new(AtomicU64::new(0));
+    /// let made = payments.clone();
+    /// let tools = Tools::new().with("pay", move |_| Ok(made.fetch_add(1, Ordering::SeqCst) + 1));
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
+    /// let grants = Grants::new().recorded(ledger, "invoice-7");
+    /// for _ in 0..2 {
+    ///     let outcome = runtime.eval("(str \"payment \" (tool/pay {:eur 5}))", &grants)?;
+    ///     assert_eq!(outcome.print()?, "\"payment 1\"");
+    /// }
+    /// assert_eq!(payments.load(Ordering::SeqCst), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn recorded(mut self, ledger: Arc<dyn Ledger>, run: &str) -> Grants {
+        self.ledger = Some(RunLedger { ledger, run: run.into() });
         self
     }
 

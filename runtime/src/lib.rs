@@ -21,6 +21,7 @@ mod call;
 mod catalog;
 mod check;
 mod drive;
+pub mod effects;
 mod evaluator;
 mod explain;
 pub mod files;

@@ -133,24 +133,49 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
     }
 }
 
-/// A tool call in flight, and the export of a prelude that makes it.
-pub(crate) type InFlight<'a> = (CallId, &'a ToolCall, Option<&'a str>);
+/// A tool call in flight.
+pub(crate) struct InFlight<'a> {
+    pub id: CallId,
+    /// Name of the call that is the same whenever this program is run with the same data and answers: for each split into
+    /// branches its number and the branch, then the number of the call.
+    pub key: String,
+    pub call: &'a ToolCall,
+    /// Export of a prelude that makes the call.
+    pub origin: Option<&'a str>,
+}
+
+/// The branches that lead to a machine.
+#[derive(Default)]
+pub(crate) struct Trail {
+    path: Vec<u32>,
+    /// Number of the split that each branch comes from.
+    forks: Vec<u64>,
+}
+
+impl Trail {
+    fn key(&self, vm: &Vm) -> String {
+        let steps = self.forks.iter().zip(&self.path).map(|(fork, index)| format!("{fork}:{index}."));
+        steps.chain([vm.tool_calls().to_string()]).collect()
+    }
+}
 
 /// Returns all tool calls in flight, outermost first, with the path that leads to each.
 pub(crate) fn pending<'a>(
     vm: &'a Vm,
-    path: &mut Vec<u32>,
+    trail: &mut Trail,
     outside: Option<&'a str>,
     found: &mut Vec<InFlight<'a>>,
 ) {
     let origin = vm.active_export(outside);
     if let Some(call) = vm.pending_call() {
-        found.push((CallId::new(path), call, origin));
+        found.push(InFlight { id: CallId::new(&trail.path), key: trail.key(vm), call, origin });
     }
     for (index, branch) in vm.branches() {
-        path.push(index as u32);
-        pending(branch, path, origin, found);
-        path.pop();
+        trail.path.push(index as u32);
+        trail.forks.push(vm.forks());
+        pending(branch, trail, origin, found);
+        trail.path.pop();
+        trail.forks.pop();
     }
 }
 

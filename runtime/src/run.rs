@@ -2,7 +2,8 @@
 
 use crate::bridge::{self, BridgeError};
 use crate::call::{CallId, PendingCall};
-use crate::parallel::{self, Progress, Reply, deliver};
+use crate::effects::{EffectSlot, RunLedger};
+use crate::parallel::{self, InFlight, Progress, Reply, Trail, deliver};
 use crate::pool::{Pool, Reservation};
 use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
@@ -12,7 +13,7 @@ use crate::tally::Tally;
 use crate::tools::{ToolAnswer, ToolError, Tools};
 use crate::watch::StopWatch;
 use crate::{check, explain, json};
-use ptc_bytecode::{Code, Datum, Diagnostic};
+use ptc_bytecode::{Code, Datum, Diagnostic, place_of};
 use ptc_vm::{Ending, FLAT_PARTS, Fault, Frozen, Value, Vm};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -53,6 +54,10 @@ pub struct Run {
     pub(crate) reserved: Option<Reservation>,
     /// Tally shared by many runs of the program: a field that one did not find, another may.
     pub(crate) tally: Option<Arc<Tally>>,
+    /// Ledger of its effects.
+    pub(crate) ledger: Option<RunLedger>,
+    /// Name of the run in the ledger that it was written with, before it was saved.
+    pub(crate) ledger_run: Option<Arc<str>>,
 }
 
 impl fmt::Debug for Run {
@@ -62,6 +67,12 @@ impl fmt::Debug for Run {
 }
 
 impl Run {
+    pub(crate) fn new(vm: Box<Vm>, program: Program, tools: Arc<Tools>, watch: Arc<StopWatch>) -> Run {
+        let (left, reserved, tally) = (None, None, None);
+        let vm = Some(vm);
+        Run { vm, left, program, tools, watch, reserved, tally, ledger: None, ledger_run: None }
+    }
+
     /// Runs until the run ends or everything in it waits for tools.
     pub fn step(&mut self) -> Step {
         loop {
@@ -114,6 +125,20 @@ impl Run {
         self
     }
 
+    /// Sets the ledger of the run, which keeps the name that it was saved with.
+    pub(crate) fn recorded(mut self, ledger: Option<RunLedger>) -> Run {
+        if let Some(RunLedger { ledger, run }) = ledger {
+            let run = self.ledger_run.get_or_insert(run).clone();
+            self.ledger = Some(RunLedger { ledger, run });
+        }
+        self
+    }
+
+    /// Returns the name of the run in its ledger, if it has one or had one before it was saved.
+    pub fn recorded_as(&self) -> Option<&str> {
+        self.ledger_run.as_deref()
+    }
+
     /// True if everything in it waits for tools.
     pub(crate) fn is_waiting(&self) -> bool {
         self.vm.as_ref().is_some_and(|vm| !vm.can_advance())
@@ -141,12 +166,12 @@ impl Run {
     pub fn pending(&self) -> Vec<PendingCall> {
         let mut found = Vec::new();
         if let Some(vm) = &self.vm {
-            parallel::pending(vm, &mut Vec::new(), None, &mut found);
+            parallel::pending(vm, &mut Trail::default(), None, &mut found);
         }
         let max_answer_bytes = self.vm.as_ref().map_or(0, |vm| vm.limits().granted_bytes);
         found
             .into_iter()
-            .map(|(id, call, origin)| {
+            .map(|InFlight { id, key, call, origin }| {
                 let prelude = origin.and_then(|origin| self.program.attached()?.owner(origin));
                 // Tools that it reaches through other preludes are for those to call.
                 let export = origin.and_then(|origin| prelude?.own_export(origin));
@@ -158,6 +183,10 @@ impl Run {
                     is_declared: export.is_some_and(|export| export.tool_refs.contains(&call.name)),
                     max_answer_bytes,
                     prelude: prelude.cloned(),
+                    slot: self.ledger.as_ref().map(|ledger| {
+                        let line = call.span.map(|span| place_of(self.program.source(), span.start).line);
+                        EffectSlot::new(ledger, &key, line)
+                    }),
                 }
             })
             .collect()
@@ -236,7 +265,7 @@ impl Run {
         let fail = |fault| Failure::of(fault, None, self.program.clone());
         let ended = || Fault::new(Code::SnapshotInvalid, "the run has ended; there is nothing to save");
         let machine = self.vm.as_ref().ok_or_else(ended).and_then(|vm| vm.snapshot()).map_err(fail)?;
-        Ok(Envelope::new(&self.program).seal(&machine))
+        Ok(Envelope::new(&self.program, self.recorded_as()).seal(&machine))
     }
 
     /// Returns the fuel spent so far, including finished branches once they are joined.

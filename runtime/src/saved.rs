@@ -15,6 +15,9 @@ pub(crate) struct Envelope {
     pub source: String,
     /// Preludes that were attached.
     preludes: Vec<Needed>,
+    /// Name of the run in its ledger of effects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger_run: Option<String>,
     /// Warnings of compiling it: it is not compiled again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<SavedWarning>,
@@ -65,11 +68,12 @@ struct Needed {
 }
 
 impl Envelope {
-    pub fn new(program: &Program) -> Envelope {
+    pub fn new(program: &Program, ledger_run: Option<&str>) -> Envelope {
         let preludes = program.attached().into_iter().flat_map(|attached| attached.preludes());
         Envelope {
             source: program.source().to_string(),
             preludes: preludes.map(Needed::of).collect(),
+            ledger_run: ledger_run.map(str::to_string),
             warnings: program.warnings().iter().map(SavedWarning::of).collect(),
         }
     }

@@ -3,13 +3,14 @@
 
 use crate::bridge;
 use crate::call::PendingCall;
+use crate::effects::{EffectCall, EffectSlot, shown_args};
 use crate::prelude::{Prelude, PreludeId};
 use crate::shape::{Learned, Shape, ToolShape};
 use ptc_bytecode::{Code, Datum, Effects, ExportRecord, Limits, ToolName};
 use ptc_vm::{Fault, Frozen};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,12 +21,13 @@ pub struct ToolArgs {
     datum: Datum,
     stated: Option<Effects>,
     max_answer_bytes: u64,
+    slot: Option<EffectSlot>,
 }
 
 impl ToolArgs {
     /// Makes arguments from a map with string keys, for a host that calls its tools itself.
     pub fn new(datum: Datum) -> ToolArgs {
-        ToolArgs { datum, stated: None, max_answer_bytes: Limits::default().granted_bytes }
+        ToolArgs { datum, stated: None, max_answer_bytes: Limits::default().granted_bytes, slot: None }
     }
 
     /// Sets the maximum size of the result in bytes.
@@ -39,6 +41,18 @@ impl ToolArgs {
     /// ends the run, so a tool that reads untrusted data stops there.
     pub fn max_answer_bytes(&self) -> u64 {
         self.max_answer_bytes
+    }
+
+    /// Sets the place of the call in the ledger of its run.
+    #[must_use]
+    pub fn recorded_in(mut self, slot: Option<&EffectSlot>) -> ToolArgs {
+        self.slot = slot.cloned();
+        self
+    }
+
+    /// Returns the place of the call in the ledger of its run, for tools that [write to it](Tools::records_itself) themselves.
+    pub fn effect_slot(&self) -> Option<&EffectSlot> {
+        self.slot.as_ref()
     }
 
     /// Sets the effect stated by the calling export: see [`PendingCall::stated_effect`].
@@ -119,12 +133,34 @@ pub struct ToolError {
     is_raised: bool,
     /// Question to be decided before the call is made.
     question: Option<Box<serde_json::Value>>,
+    /// True if the call may have been made all the same.
+    is_unanswered: bool,
+    /// Code of a fault that ends the program, which cannot catch it.
+    stops: Option<Code>,
 }
 
 impl ToolError {
     /// Makes an error with this text.
     pub fn new(message: impl ToString) -> ToolError {
-        ToolError { text: message.to_string(), hint: None, is_raised: false, question: None }
+        ToolError {
+            text: message.to_string(),
+            hint: None,
+            is_raised: false,
+            question: None,
+            is_unanswered: false,
+            stops: None,
+        }
+    }
+
+    /// Makes an error that ends the program with this code: it cannot catch it.
+    pub(crate) fn stop(code: Code, message: impl ToString) -> ToolError {
+        ToolError { stops: Some(code), ..ToolError::new(message) }
+    }
+
+    /// Makes the error of a call that was sent and not answered, after a time limit for example: it may have had its effect. The
+    /// ledger of a run, if it has one, keeps it from being sent again.
+    pub fn unanswered(message: impl ToString) -> ToolError {
+        ToolError { is_unanswered: true, ..ToolError::new(message) }
     }
 
     /// Makes an error that is a mistake of the program: it stops with `runtime_error` and exactly this text.
@@ -153,6 +189,16 @@ impl ToolError {
         self.question.as_deref()
     }
 
+    /// True if the call may have been made all the same: see [`ToolError::unanswered`].
+    pub fn is_unanswered(&self) -> bool {
+        self.is_unanswered
+    }
+
+    /// Returns the text, the hint, and whether the call itself was wrong.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>, bool) {
+        (&self.text, self.hint.as_deref(), self.is_raised)
+    }
+
     /// Sets a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl ToString) -> ToolError {
@@ -168,9 +214,10 @@ impl ToolError {
     /// assert_eq!(fault.parts().message, "`tool/weather` failed: no such city");
     /// ```
     pub fn to_fault(&self, tool: &str) -> Fault {
-        let fault = match self.is_raised {
-            true => Fault::new(Code::RuntimeError, brief(&self.text)),
-            false => Fault::new(Code::ToolError, format!("`tool/{tool}` failed: {}", brief(&self.text))),
+        let fault = match self.stops {
+            Some(code) => Fault::new(code, brief(&self.text)),
+            None if self.is_raised => Fault::new(Code::RuntimeError, brief(&self.text)),
+            None => Fault::new(Code::ToolError, format!("`tool/{tool}` failed: {}", brief(&self.text))),
         };
         match &self.hint {
             Some(hint) => fault.hint(brief(hint)),
@@ -198,7 +245,10 @@ pub enum Refusal {
 
 impl From<ToolError> for Refusal {
     fn from(error: ToolError) -> Refusal {
-        Refusal::Error(error)
+        match error.stops {
+            Some(_) => Refusal::Fault(error.to_fault("")),
+            None => Refusal::Error(error),
+        }
     }
 }
 
@@ -243,6 +293,8 @@ pub struct Tools {
     effects: Arc<BTreeMap<String, Effects>>,
     /// True if `call` receives keys as the program spells them.
     is_verbatim: bool,
+    /// Tools that write to the ledger of a run themselves.
+    recording: BTreeSet<String>,
     /// Redactions for the arguments and results of tools in ledgers.
     redacted: BTreeMap<String, Redact>,
     /// Observer of every call that was made.
@@ -462,6 +514,29 @@ impl Tools {
         self
     }
 
+    /// Declares that a tool writes to the ledger of a run itself, with [`ToolArgs::effect_slot`]: it knows only during the
+    /// call what that changes.
+    #[must_use]
+    pub fn records_itself(mut self, name: &str) -> Tools {
+        self.recording.insert(name.to_string());
+        self
+    }
+
+    /// Makes a call as `send` makes it; if it may change something and its run has a ledger, only if the ledger does not know it.
+    /// Drivers call this; a host that carries out calls by hand should call it, too.
+    pub async fn once(
+        &self,
+        call: &PendingCall,
+        send: impl Future<Output = Result<ToolAnswer, Refusal>>,
+    ) -> Result<ToolAnswer, Refusal> {
+        let of_tool = self.effects.get(&call.name).copied().unwrap_or(Effects::Unknown);
+        let effect = call.stated_effect().map_or(of_tool, |stated| stated.max(of_tool));
+        let slot = call.slot.as_ref().filter(|_| effect.may_write() && !self.recording.contains(&call.name));
+        let Some(slot) = slot else { return send.await };
+        let shown = self.recorded(&call.name, shown_args(&call.args));
+        slot.made(EffectCall { tool: &call.name, shown, args: &call.args, effect }, send).await
+    }
+
     pub(crate) fn effects(&self) -> &Arc<BTreeMap<String, Effects>> {
         &self.effects
     }
@@ -503,7 +578,10 @@ impl Tools {
     pub fn args(&self, call: &PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
         let datum = if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() };
-        ToolArgs::new(datum).stating(call.stated_effect()).answered_within(call.max_answer_bytes)
+        ToolArgs::new(datum)
+            .stating(call.stated_effect())
+            .answered_within(call.max_answer_bytes)
+            .recorded_in(call.slot.as_ref())
     }
 
     /// Sets the redaction of the arguments and the result of a tool in ledgers and traces.

@@ -18,6 +18,7 @@ use args::shown;
 use ptc_bytecode::{Datum, Effects, Node, likeness};
 use ptc_contract::data::{Tree, View};
 use ptc_contract::firewall::redact;
+use ptc_runtime::effects::{EffectCall, Sent, Settled};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -110,6 +111,46 @@ impl Caller {
                 }
             }
         }
+        let Some(slot) = given.effect_slot().filter(|_| effect.may_write()) else {
+            return self.send(&asked, &tool, args, (call, effect), given, context).await.0;
+        };
+        let is_veiled = !asked.args.veiled().is_empty();
+        let shown = match is_veiled {
+            true => ptc_runtime::FIREWALLED.into(),
+            false => self.redactor.scrub_json(Value::Object(args.clone())),
+        };
+        let name = format!("{}.{}", call.server, call.tool);
+        let recorded = EffectCall { tool: &name, shown, args: &asked.args, effect };
+        let send = async {
+            let (answer, fault) =
+                self.send(&asked, &tool, args, (call.clone(), effect), given, context).await;
+            sent(answer, fault)
+        };
+        match slot.once(recorded, send).await? {
+            Settled::Known(answer) | Settled::Sent(answer) => answer,
+            Settled::Said(answer) => answer::said(&answer),
+            Settled::Unknown(why) => {
+                let why = self.redactor.scrub(&why);
+                let message = format!(
+                    "the call may have been made, and is not made again: {why} (effect `{}`)",
+                    slot.id()
+                );
+                answer::failure(Reason::OutcomeUnknown, &answer::brief(&clean::visible(&message)))
+            }
+        }
+    }
+
+    /// Sends a call and records it for the caller of the program. Returns the answer for the program, and the failure if it is one.
+    async fn send(
+        &self,
+        asked: &CheckedCall,
+        tool: &Arc<CatalogTool>,
+        args: Map<String, Value>,
+        (call, effect): (Call, Effects),
+        given: &ToolArgs,
+        context: &RunContext,
+    ) -> (Result<ToolAnswer, ToolError>, Option<Fault>) {
+        let started = Instant::now();
         // Recorded before it is sent: a call that nobody waits for any more may still have had its effect.
         let call = Call { effect: Some(effect), ..call };
         let at = context.begin(&call);
@@ -122,18 +163,19 @@ impl Caller {
             "error.type" = Empty,
         );
         let most = given.max_answer_bytes();
-        let answered = self.ask(&asked.server, &tool, args, most, context).instrument(span.clone()).await;
+        let answered = self.ask(&asked.server, tool, args, most, context).instrument(span.clone()).await;
         if let Err(fault) = &answered {
             span.record("error.type", fault.reason.name());
             span.record("otel.status_code", "ERROR");
         }
         drop(span);
+        let fault = answered.as_ref().err().cloned();
         let (call, answer) = match answered {
             Ok((reply, received)) => self.succeeded(call, &reply, received, started),
             Err(fault) => self.failed(call, fault, started),
         };
         context.settle(at, call);
-        answer
+        (answer, fault)
     }
 
     /// Refuses tools that are not known to be read-only.
@@ -387,6 +429,18 @@ impl Caller {
     fn preview(&self, head: &str) -> String {
         let clean = clean::visible(&self.redactor.scrub(head));
         clean[..clean.floor_char_boundary(PREVIEW)].to_string()
+    }
+}
+
+/// Returns what happened to a call, for the ledger. Servers that are gone, or answer with nonsense, may have done it.
+fn sent(answer: Result<ToolAnswer, ToolError>, fault: Option<Fault>) -> Sent {
+    let Some(fault) = fault else { return Sent::Answered(answer) };
+    match fault.reason {
+        _ if fault.is_unsent => Sent::NotSent(answer),
+        Reason::Timeout | Reason::UpstreamUnavailable | Reason::UpstreamError => {
+            Sent::NoAnswer(fault.to_string())
+        }
+        _ => Sent::Answered(answer),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn detached<T: Send + 'static>(
 pub(crate) fn begin<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<Task<T>, Fault> {
-    Ok(Task(runtime()?.spawn(work)))
+    Ok(Task { work: runtime()?.spawn(work), goes_on: None })
 }
 
 /// Blocks until work is done. Any thread may wait, including one of another executor: the work runs elsewhere.
@@ -76,20 +76,36 @@ pub(crate) fn heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Work in progress.
-pub(crate) struct Task<T>(JoinHandle<T>);
+/// Decides whether dropped work goes on.
+type GoesOn = Box<dyn FnOnce() -> bool + Send>;
+
+/// Work in progress. Dropping it cancels the work.
+pub(crate) struct Task<T> {
+    work: JoinHandle<T>,
+    goes_on: Option<GoesOn>,
+}
+
+impl<T> Task<T> {
+    /// Asks, when the task is dropped, whether its work goes on.
+    pub fn keeping(mut self, goes_on: impl FnOnce() -> bool + Send + 'static) -> Task<T> {
+        self.goes_on = Some(Box::new(goes_on));
+        self
+    }
+}
 
 impl<T> Future for Task<T> {
     type Output = Result<T, Fault>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, Fault>> {
-        self.0.poll_unpin(context).map(|done| done.map_err(|_| broken()))
+        self.work.poll_unpin(context).map(|done| done.map_err(|_| broken()))
     }
 }
 
 impl<T> Drop for Task<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        if !self.goes_on.take().is_some_and(|goes_on| goes_on()) {
+            self.work.abort();
+        }
     }
 }
 
@@ -103,7 +119,10 @@ fn broken() -> Fault {
 /// on the executor.
 pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) -> Result<Reply, Fault> {
     let _seat = match client.slots() {
-        Some(slots) => Some(slots.take(name, request.queue_timeout, request.deadline).await?),
+        Some(slots) => {
+            let taken = slots.take(name, request.queue_timeout, request.deadline).await;
+            Some(taken.map_err(|fault| Fault { is_unsent: true, ..fault })?)
+        }
         None => None,
     };
     let began = Instant::now();

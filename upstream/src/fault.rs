@@ -25,6 +25,8 @@ pub enum Reason {
     ApprovalDenied,
     /// The run this call belongs to has ended.
     RunContextClosed,
+    /// The call may have changed something, and its answer is not known. The ledger keeps it from being sent again.
+    OutcomeUnknown,
 }
 
 impl Reason {
@@ -41,6 +43,7 @@ impl Reason {
             Reason::CapExhausted => "cap_exhausted",
             Reason::ApprovalDenied => "approval_denied",
             Reason::RunContextClosed => "run_context_closed",
+            Reason::OutcomeUnknown => "outcome-unknown",
         }
     }
 }
@@ -56,6 +59,8 @@ pub struct Fault {
     pub http_status: Option<u16>,
     /// Number of bytes received.
     pub wire_bytes: u64,
+    /// True if nothing was sent for sure.
+    pub is_unsent: bool,
 }
 
 impl Fault {
@@ -67,7 +72,7 @@ impl Fault {
     /// assert_eq!(fault.to_string(), "timeout: no reply within 5000 ms");
     /// ```
     pub fn new(reason: Reason, message: impl Into<String>) -> Fault {
-        Fault { reason, message: message.into(), http_status: None, wire_bytes: 0 }
+        Fault { reason, message: message.into(), http_status: None, wire_bytes: 0, is_unsent: false }
     }
 }
 

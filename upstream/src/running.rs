@@ -266,7 +266,7 @@ impl Attachment {
     pub fn grant(&self, tools: Tools) -> Tools {
         let servers = self.clone();
         let call = move |args| -> ToolFuture { Box::pin(servers.call(args)) };
-        tools.with_async_answer(ToolName::CALL, call).verbatim()
+        tools.with_async_answer(ToolName::CALL, call).verbatim().records_itself(ToolName::CALL)
     }
 
     /// Lists the tools of all servers, starting them if needed. Any executor may poll the future.
@@ -323,12 +323,14 @@ impl Attachment {
     ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
         let (inner, context) = (self.upstream.0.clone(), self.current.get());
         let manner = Manner { is_read_only: self.is_read_only, consent };
+        let slot = args.effect_slot().cloned();
         // The call's span belongs to the program's span, on any thread.
         let work = async move { inner.caller.call(&args, &context, manner).await }.in_current_span();
         let task = executor::begin(work);
         async move {
             let answer = match task {
-                Ok(task) => task.await,
+                // A call that the ledger has is carried on, so that a late answer settles it.
+                Ok(task) => task.keeping(|| slot.is_some_and(|slot| slot.abandon())).await,
                 Err(fault) => Err(fault),
             };
             answer.unwrap_or_else(|fault| Err(ToolError::new(fault.message)))

@@ -62,8 +62,10 @@ impl Vm {
                 Ok(Some(event)) => {
                     // Results leave the machine only after they are paid for.
                     self.budget.pay_debts().map_err(|fault| self.end_with(fault))?;
-                    if matches!(event, Event::Done(_)) {
-                        self.state = State::Ended;
+                    match event {
+                        Event::Done(_) => self.state = State::Ended,
+                        Event::Fork => self.forks = self.forks.saturating_add(1),
+                        Event::Tool | Event::Paused => {}
                     }
                     return Ok(event);
                 }

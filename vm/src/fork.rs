@@ -651,6 +651,7 @@ fn keeps_its_kind(code: Code) -> bool {
             | Code::FuelExceeded
             | Code::StackExceeded
             | Code::ToolCallLimitExceeded
+            | Code::EffectDiverged
     )
 }
 

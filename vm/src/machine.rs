@@ -164,6 +164,8 @@ pub struct Vm {
     /// Number of enclosing `pmap`s.
     pub(crate) depth: u32,
     pub(crate) tool_calls: u64,
+    /// Number of times it has split into branches.
+    pub(crate) forks: u64,
     /// Bytes of granted data, and in a branch of everything received before it began. Lots of the heap come on top.
     pub(crate) granted_bytes: u64,
     /// Those of them that were granted to one run only.
@@ -227,6 +229,7 @@ impl Vm {
             state: State::Ended,
             depth: 0,
             tool_calls: 0,
+            forks: 0,
             granted_bytes: 0,
             shared_bytes: 0,
             peaks: Peaks::default(),
@@ -563,7 +566,7 @@ impl Vm {
         }
         self.budget.restart();
         self.output.clear();
-        self.tool_calls = 0;
+        (self.tool_calls, self.forks) = (0, 0);
         (self.room_asked, self.thrown) = (None, None);
         self.attempts.restart();
         self.start(module)
@@ -719,6 +722,12 @@ impl Vm {
     /// Returns the number of tool calls it made.
     pub fn tool_calls(&self) -> u64 {
         self.tool_calls
+    }
+
+    /// Returns the number of times it has split into branches. Together with the numbers of tool calls, this tells
+    /// every call of a run from every other, also if branches were given up.
+    pub fn forks(&self) -> u64 {
+        self.forks
     }
 
     /// Returns the current place in the program: the innermost one in its own source.

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const MAGIC: [u8; 4] = *b"PTCS";
-const VERSION: u16 = 8;
+const VERSION: u16 = 9;
 /// Length of magic, version, instruction set and hash of the body.
 const HEADER: usize = 4 + 2 + 32 + 32;
 

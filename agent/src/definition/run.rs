@@ -1,7 +1,7 @@
 //! Options of single runs.
 
 use super::{AgentBuilder, OnBudgetExceeded, StepsDoneFn, TraceMode};
-use crate::mission::{Fail, GuardFn, Usage};
+use crate::mission::{Fail, GuardFn, MissionLedger, Usage};
 use crate::tools::LlmRef;
 use crate::trace::Tracer;
 use ptc_bytecode::{Datum, Node};
@@ -77,6 +77,8 @@ pub struct RunOptions {
     pub cancel: Cancel,
     /// Schedule for running programs, for hosts with many of them.
     pub schedule: Option<Arc<dyn Schedule>>,
+    /// Ledger for calls that may change something, so that none is made twice.
+    pub effects: Option<MissionLedger>,
     /// Folder for checkpoints.
     pub checkpoint_dir: Option<PathBuf>,
     /// Checkpoint to resume from.
@@ -114,6 +116,7 @@ impl Default for RunOptions {
             servers: None,
             cancel: Cancel::new(),
             schedule: None,
+            effects: None,
             checkpoint_dir: None,
             resume_from: None,
             changes: None,

@@ -248,6 +248,7 @@ impl CompiledAgent {
             deadline: None,
             cancel: options.cancel.clone(),
             schedule: options.schedule.clone(),
+            effects: options.effects.clone(),
             secrets,
             shows_secrets: own.trace_firewalled,
             client: client.ok(),

@@ -38,6 +38,8 @@ pub(crate) struct Engine {
     timeout: Duration,
     precision: u32,
     ledger: Ledger,
+    /// Number of the turn that the program belongs to; 0 without turns.
+    pub turn: u32,
 }
 
 impl Engine {
@@ -102,6 +104,7 @@ impl Engine {
             timeout,
             precision: options.float_precision,
             ledger: Ledger::default(),
+            turn: 0,
         })
     }
 
@@ -144,7 +147,11 @@ impl Engine {
         let stop = CancelOnDrop::new(&cancel);
         self.take_calls();
         self.take_branches();
-        self.session.set_grants(self.grants(&cancel, last_fail));
+        let grants = self.grants(&cancel, last_fail);
+        self.session.set_grants(match &place.effects {
+            Some(effects) => effects.grant(grants, self.turn, program),
+            None => grants,
+        });
         let run = match self.session.start(program) {
             Ok(run) => match &place.schedule {
                 Some(schedule) => run.scheduled(schedule.clone()),

@@ -30,6 +30,7 @@ impl Mission {
         self.place.scope.emit(Kind::Program, |event| event.put("program", program));
         let budget = self.budget_datum();
         let engine = self.engine.as_mut().ok_or_else(no_engine)?;
+        engine.turn = turn.number;
         engine.journal.set_budget(budget);
         engine.journal.take_reported();
         let executed = engine.execute(program, self.state.last_fail.as_ref(), &self.place).await;

@@ -78,6 +78,10 @@ impl Exports {
         let nothing = BTreeMap::new();
         let data = self.data.with(&nothing);
         let grants = Grants::new().cancel(&cancel).turn_host(host).firewall(true);
+        let grants = match &toolbox.place.effects {
+            Some(effects) => effects.below().grant(grants, 0, &program.source),
+            None => grants,
+        };
         session
             .set_grants(data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(&name, value)));
         let run = session.start(&program.source).map_err(|failure| refused(&failure))?;

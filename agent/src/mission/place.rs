@@ -1,6 +1,7 @@
 //! Place of a mission in its tree: everything it shares with its parent and child missions.
 
 use super::budget::Budget;
+use super::effects::MissionLedger;
 use super::step::{Fail, Step};
 use crate::Agent;
 use crate::definition::RunOptions;
@@ -33,6 +34,8 @@ pub(crate) struct Place {
     pub cancel: Cancel,
     /// Schedule for running programs, if the host has one.
     pub schedule: Option<Arc<dyn Schedule>>,
+    /// Ledger for calls that may change something.
+    pub effects: Option<MissionLedger>,
     /// Secrets of the whole tree, which no request and no trace may show.
     pub secrets: SharedSecrets,
     /// Flag: traces may show secrets; only if every mission above allows it, too.

@@ -1,6 +1,7 @@
 //! Start of a mission: everything is checked and made before the first request.
 
 use super::budget::{Budget, Most};
+use super::effects::MissionLedger;
 use super::engine::Engine;
 use super::fault::{chained, fail_of, no_model};
 use super::library::Library;
@@ -271,6 +272,10 @@ fn build(
         deadline: above.and_then(|above| above.deadline),
         cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
         schedule: above.map_or(&run.schedule, |above| &above.schedule).clone(),
+        effects: match above {
+            Some(above) => above.effects.as_ref().map(MissionLedger::below),
+            None => run.effects.clone(),
+        },
         secrets,
         shows_secrets,
         client: Some(client.clone()),

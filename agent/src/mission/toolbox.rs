@@ -17,6 +17,7 @@ use ptc_contract::data;
 use ptc_contract::firewall::redact;
 use ptc_contract::keys::{CacheKey, args_hash, canonical_cache_key, normalize_keys};
 use ptc_contract::signature::Validation;
+use ptc_runtime::effects::{EffectCall, EffectSlot};
 use ptc_runtime::{Fault, Frozen, PendingCall, Refusal, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -81,7 +82,7 @@ struct ToolRequest<'c> {
 }
 
 /// Caller of a tool, and its time limits.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Caller {
     layer: Layer,
     /// Effect that the calling export states.
@@ -90,6 +91,8 @@ struct Caller {
     until: Option<Instant>,
     /// Time limit of the calling parallel branch, in milliseconds.
     branch: Option<u64>,
+    /// Place of the call in the ledger of its program.
+    slot: Option<EffectSlot>,
 }
 
 impl<'c> ToolRequest<'c> {
@@ -97,7 +100,13 @@ impl<'c> ToolRequest<'c> {
         ToolRequest {
             name: &call.name,
             args: if is_verbatim { call.args.clone() } else { normalize_keys(&call.args) },
-            by: Caller { layer: Layer::PtcLisp, stated: call.stated_effect(), until, branch: None },
+            by: Caller {
+                layer: Layer::PtcLisp,
+                stated: call.stated_effect(),
+                until,
+                branch: None,
+                slot: call.effect_slot().cloned(),
+            },
             origin: call.origin.as_deref(),
             may_cache: true,
             is_previewed: false,
@@ -279,7 +288,7 @@ impl Toolbox {
         let asked = ToolRequest {
             name,
             args,
-            by: Caller { layer: Layer::Native, stated: None, until: None, branch: None },
+            by: Caller { layer: Layer::Native, stated: None, until: None, branch: None, slot: None },
             origin: None,
             may_cache,
             is_previewed,
@@ -338,14 +347,15 @@ impl Toolbox {
         let is_taped = scope.is_on() && matches!(tool.kind, ToolKind::Plain(_));
         let Some(key) = notes.key.clone() else {
             let tape = is_taped.then(|| canonical_cache_key(&tool.name, &args));
-            let made = self.made(tool, args, asked.by, scope, tape.as_ref(), notes);
-            let made = self.in_time(tool, asked.by, made).await;
+            let made = self.made(tool, args, &asked.by, scope, tape.as_ref(), notes);
+            let made = self.in_time(tool, &asked.by, made).await;
             return made.unwrap_or_else(|late| {
                 notes.replay = tape.map(|key| recorded_answer(&key, Err(&late)));
                 Err(late)
             });
         };
-        let looked_up = self.cache().look_up(&key, |id| self.fly(&key, id, tool, args, asked.by, scope));
+        let looked_up =
+            self.cache().look_up(&key, |id| self.fly(&key, id, tool, args, asked.by.clone(), scope));
         let (flight, is_first) = match looked_up {
             Lookup::Kept(known) => {
                 notes.cached = true;
@@ -355,7 +365,7 @@ impl Toolbox {
             Lookup::OnItsWay(flight) => (flight, false),
             Lookup::New(flight) => (flight, true),
         };
-        let landing = self.in_time(tool, asked.by, flight).await.inspect_err(|late| {
+        let landing = self.in_time(tool, &asked.by, flight).await.inspect_err(|late| {
             notes.replay = is_taped.then(|| recorded_answer(&key, Err(late)));
         })?;
         notes.retained = landing.retained;
@@ -382,7 +392,7 @@ impl Toolbox {
             let over = FlightOver { toolbox: &toolbox, key: &key, id };
             let mut notes = Notes::default();
             let tape = scope.is_on().then_some(&key);
-            let made = toolbox.made(&tool, args, by, &scope, tape, &mut notes).await;
+            let made = toolbox.made(&tool, args, &by, &scope, tape, &mut notes).await;
             let answer = made.and_then(|answer| match answer {
                 ToolAnswer::Frozen(frozen) => Ok(frozen),
                 ToolAnswer::Datum(datum) => Frozen::from_datum(&datum).map_err(Refusal::Fault),
@@ -398,7 +408,12 @@ impl Toolbox {
     }
 
     /// Awaits a call, unless the caller runs out of time first.
-    async fn in_time<T>(&self, tool: &Tool, by: Caller, call: impl Future<Output = T>) -> Result<T, Refusal> {
+    async fn in_time<T>(
+        &self,
+        tool: &Tool,
+        by: &Caller,
+        call: impl Future<Output = T>,
+    ) -> Result<T, Refusal> {
         // A child mission has its own limits, and the program's clock is stopped meanwhile.
         let deadline = match tool.kind {
             ToolKind::Plain(_) => self.place.deadline_in(by.branch).into_iter().chain(by.until).min(),
@@ -421,7 +436,7 @@ impl Toolbox {
         &self,
         tool: &Tool,
         args: Datum,
-        by: Caller,
+        by: &Caller,
         scope: &Scope,
         tape: Option<&CacheKey>,
         notes: &mut Notes,
@@ -524,12 +539,16 @@ impl Toolbox {
     }
 
     /// Calls code of the host. Neither a panic nor a hanging call can bring down the mission.
-    async fn plain(&self, tool: &Tool, body: &Body, args: Datum, by: Caller) -> Result<ToolAnswer, Refusal> {
+    async fn plain(&self, tool: &Tool, body: &Body, args: Datum, by: &Caller) -> Result<ToolAnswer, Refusal> {
         let own = self.place.deadline_in(tool.timeout.into_iter().chain(by.branch).min());
         let deadline = own.into_iter().chain(by.until).min();
         let ctx =
             ToolCtx { depth: self.place.depth, deadline, cancel: self.place.cancel.clone(), layer: by.layer };
-        let args = ToolArgs::new(args).stating(by.stated);
+        let args = ToolArgs::new(args).stating(by.stated).recorded_in(by.slot.as_ref());
+        let effect = args.effect(tool.effect.into());
+        // The tool `call` writes to the ledger itself, once it knows which tool of a server is meant.
+        let slot = by.slot.as_ref().filter(|_| effect.may_write() && !tool.is_of_servers());
+        let whole = args.datum().clone();
         let answer = async {
             match body.get() {
                 ToolBody::Async(body) => {
@@ -555,13 +574,18 @@ impl Toolbox {
             }
         };
         let limit = tool.timeout.and_then(|ms| now().checked_add(Duration::from_millis(ms)));
-        let answer = match limit {
-            None => answer.await,
-            Some(at) => {
-                tokio::time::timeout_at(at.into(), answer).await.unwrap_or_else(|_| Err(too_slow(tool)))
-            }
+        let answer = async {
+            let answer = match limit {
+                None => answer.await,
+                Some(at) => {
+                    tokio::time::timeout_at(at.into(), answer).await.unwrap_or_else(|_| Err(too_slow(tool)))
+                }
+            };
+            answer.map_err(Refusal::from)
         };
-        answer.map_err(Refusal::Error)
+        let Some(slot) = slot else { return answer.await };
+        let shown = brief(&self.traced(&whole)).0;
+        slot.made(EffectCall { tool: &tool.name, shown, args: &whole, effect }, answer).await
     }
 
     /// Remembers firewalled values in a result, so that no text shows them.
@@ -732,10 +756,10 @@ impl Drop for FlightOver<'_> {
 }
 
 fn too_slow(tool: &Tool) -> ToolError {
-    ToolError::new(format!("no result within {} ms", tool.timeout.unwrap_or_default()))
+    ToolError::unanswered(format!("no result within {} ms", tool.timeout.unwrap_or_default()))
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolError {
     let said = ptc_runtime::panic_text(panic);
-    ToolError::new(format!("the tool panicked: {}", data::head(said, 200)))
+    ToolError::unanswered(format!("the tool panicked: {}", data::head(said, 200)))
 }

@@ -1,7 +1,7 @@
 //! Arguments of `ptc agent`.
 
 use super::upstream::UpstreamArgs;
-use super::{AttachArgs, quantity};
+use super::{AttachArgs, RecordArgs, quantity};
 use crate::input::Data;
 use clap::{Args as ClapArgs, Subcommand};
 use ptc_bytecode::Unit;
@@ -37,6 +37,9 @@ pub struct AgentRunArgs {
 
     #[command(flatten)]
     pub upstream: UpstreamArgs,
+
+    #[command(flatten)]
+    pub effects: RecordArgs,
 
     #[command(flatten)]
     pub model: ModelArgs,

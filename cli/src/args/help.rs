@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Run programs", &["run", "eval", "repl", "batch", "check", "fmt", "disasm"]),
     ("Agents", &["agent", "trace"]),
     ("Preludes", &["test", "build", "inspect", "verify", "key", "store"]),
-    ("Servers", &["mcp", "doctor", "upstream"]),
+    ("Servers", &["mcp", "doctor", "upstream", "effects"]),
     ("Look things up", &["doc", "apropos", "explain"]),
     ("Set up", &["init", "completions", "man"]),
 ];
@@ -39,7 +39,17 @@ const FIRST: &[(&[&str], &[&str])] = &[
     ),
     (
         &["run"],
-        &["data", "stubs", "json", "preludes", "upstreams_config", "fuel", "memory_bytes", "timeout_ms"],
+        &[
+            "data",
+            "stubs",
+            "json",
+            "preludes",
+            "upstreams_config",
+            "effects",
+            "fuel",
+            "memory_bytes",
+            "timeout_ms",
+        ],
     ),
     (
         &["repl"],

@@ -34,7 +34,7 @@ struct Line<'line> {
 }
 
 pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
-    let engine = match engine(settings, write, &ProgramHost::new(None)) {
+    let engine = match engine(settings, write, &ProgramHost::new(None), None) {
         Ok(engine) => engine,
         Err(problem) => return report::problem(&problem, settings.json),
     };

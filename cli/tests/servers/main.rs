@@ -5,6 +5,7 @@ mod agents;
 mod attack;
 mod canary;
 mod commands;
+mod effects;
 mod fixture;
 mod mcp;
 mod page;
@@ -32,6 +33,10 @@ fn main() {
     if let Some(mode @ ("--server" | "--misbehaving-server")) = args.next().as_deref() {
         return fixture::serve(&PathBuf::from(args.next().unwrap_or_default()), mode != "--server");
     }
+    if let Some(mode @ ("--bank" | "--faulty-bank" | "--dying-bank")) = std::env::args().nth(1).as_deref() {
+        let payments = PathBuf::from(std::env::args().nth(2).unwrap_or_default());
+        return effects::serve(&payments, effects::Manner::of(mode));
+    }
     let tests = [
         commands::tests(),
         runs::tests(),
@@ -42,6 +47,7 @@ fn main() {
         canary::tests(),
         mcp::tests(),
         attack::tests(),
+        effects::tests(),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().collect()).exit();
 }

@@ -59,6 +59,7 @@ pages! {
     PcallsError "E0317";
     Fail "E0318";
     Uncaught "E0319";
+    EffectDiverged "E0320";
     FuelExceeded "E0401";
     MemoryExceeded "E0402";
     StackExceeded "E0403";

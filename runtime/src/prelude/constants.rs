@@ -6,7 +6,7 @@
 
 use crate::host::Runtime;
 use crate::natives;
-use crate::parallel::{self, Progress};
+use crate::parallel::{self, Progress, Trail};
 use crate::watch::StopWatch;
 use ptc_bytecode::{
     Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, Subject,
@@ -147,8 +147,8 @@ fn run(
     let value = match watch.during(|| parallel::advance(&mut vm)) {
         Progress::Waiting => {
             let mut found = Vec::new();
-            parallel::pending(&vm, &mut Vec::new(), None, &mut found);
-            let name = found.first().map_or("call", |(_, call, _)| &*call.name);
+            parallel::pending(&vm, &mut Trail::default(), None, &mut found);
+            let name = found.first().map_or("call", |found| &*found.call.name);
             return Err(impure(&format!("`tool/{name}`")));
         }
         Progress::Paused => return Err(Fault::new(Code::Internal, "a constant has no schedule, and paused")),

@@ -250,6 +250,28 @@ impl<'r> Payload<'r> {
     }
 }
 
+/// Returns the value for a call that an operator settled as done, with the answer that the operator gave.
+pub(super) fn said(answer: &serde_json::Value) -> Result<ToolAnswer, ToolError> {
+    let text = answer.to_string();
+    let built = Frozen::build(|heap| {
+        let options = ReadOptions { limit_bytes: usize::MAX, max_depth: MAX_DEPTH, ..ReadOptions::default() };
+        let (value, is_ok) = (parse_json(heap, &text, &options)?, parse_json(heap, "true", &options)?);
+        let kind = heap.new_keyword(if answer.is_null() { "none" } else { "json" })?;
+        let entries = [
+            heap.new_keyword("ok")?,
+            is_ok,
+            heap.new_keyword("value")?,
+            value,
+            heap.new_keyword("value_kind")?,
+            kind,
+        ];
+        Ok(heap.new_map(&entries)?)
+    });
+    let unreadable =
+        |error: JsonError| ToolError::new(format!("the answer in the ledger cannot be read: {error}"));
+    built.map(ToolAnswer::Frozen).map_err(unreadable)
+}
+
 fn build(payload: &Payload<'_>, raw: Option<&str>, most: u64) -> Result<Frozen, JsonError> {
     Frozen::build(|heap| {
         let most = usize::try_from(most).unwrap_or(usize::MAX);

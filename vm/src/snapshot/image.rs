@@ -167,6 +167,7 @@ pub(super) struct Machine {
     pub watched: Vec<WatchedField>,
     pub seen: Seen,
     pub tool_calls: u64,
+    pub forks: u64,
     /// Bytes received before it began; for a run that is not a branch, granted data.
     pub granted: u64,
     /// Lots received since that still count.

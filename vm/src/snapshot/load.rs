@@ -256,6 +256,7 @@ impl<'a> Loader<'a> {
         vm.depth = chain.len() as u32;
         // A count that no run reaches; counting on from it must not overflow.
         vm.tool_calls = image.tool_calls.min(u64::MAX / 2);
+        vm.forks = image.forks;
         vm.heap.watch_fields(match parent {
             Some(parent) => parent.vm.heap.watched.as_ref().map(|watched| Box::new(watched.of_branch())),
             None => (!image.watched.is_empty()).then(|| Box::new(Watched::new(image.watched))),

@@ -145,6 +145,7 @@ fn write_machine(
             .unwrap_or_default(),
         seen: watched.map(|watched| watched.seen().clone()).unwrap_or_default(),
         tool_calls: vm.tool_calls,
+        forks: vm.forks,
         granted: vm.granted_bytes,
         lots,
         peaks: vm.peaks.bytes().to_vec(),

@@ -42,7 +42,10 @@ impl Heap {
         self.charge_leaves(a, b);
         match self.equal_leaf(a, b, false) {
             Some(equal) => Ok(equal),
-            None => Comparison::new(self, work).run(a, b, false),
+            None => {
+                work.step(STARTING)?;
+                Comparison::new(self, work).run(a, b, false)
+            }
         }
     }
 
@@ -146,6 +149,9 @@ enum Frame {
     Members { a: Ref, b: Ref, cursor: usize },
     Pair { a: Value, b: Value, loose: bool },
 }
+
+/// Steps for a comparison that goes into collections, besides those of its parts: it keeps its place in a stack.
+const STARTING: u64 = 16;
 
 /// Steps for entering two collections, besides one for each pair in them.
 const ENTERING: u64 = 2;

@@ -7,12 +7,13 @@ use crate::live::{Detail, Live, clean};
 use crate::models;
 use crate::problem::Problem;
 use crate::quantity::counted;
+use crate::recording::Recording;
 use crate::report::{self, FAULT, OK, out};
 use crate::upstreams;
 use ptc_agent::definition::{AgentFile, PlanItem};
 use ptc_agent::plan::FollowedPlan;
 use ptc_agent::trace::{JsonLines, Tracer};
-use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
+use ptc_agent::{Agent, AgentBuilder, MissionLedger, RunOptions, Step};
 use ptc_bytecode::Code;
 use ptc_runtime::{Cancel, Policy};
 use serde_json::{Map, Value, json};
@@ -55,6 +56,9 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     }
     run.checkpoint_dir = args.checkpoint.clone();
     run.resume_from = args.resume.clone();
+    let recording = Recording::open(&args.effects)?;
+    run.effects = recording.map(|Recording { ledger, run }| MissionLedger { ledger, run });
+    let recorded_as = run.effects.as_ref().map(|effects| effects.run.clone());
     let cancel = watch()?;
     let run = run.cancel(&cancel);
     let upstream = upstreams::start(&args.upstream)?;
@@ -88,6 +92,11 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     }
     if let Some(lost) = lost {
         eprintln!("warning: the trace is incomplete: {lost}");
+    }
+    if let (Some(name), true) = (recorded_as, result.is_err()) {
+        eprintln!(
+            "note: this mission is `{name}` in the ledger; --run-name {name} repeats none of its calls"
+        );
     }
     Ok(tell(&result, args, &calls))
 }

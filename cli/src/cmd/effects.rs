@@ -1,0 +1,205 @@
+//! `ptc effects`: what programs changed outside.
+
+use crate::args::{EffectsArgs, EffectsCommand, LedgerAt, VerdictArg};
+use crate::problem::Problem;
+use crate::quantity::counted;
+use crate::recording::{path, told};
+use crate::report::{self, FAULT, OK, for_stdout};
+use pollster::block_on;
+use ptc_bytecode::Code;
+use ptc_runtime::effects::{
+    Entry, FileLedger, Filter, Ledger, LedgerError, Outcome, State, Verdict, answer_json,
+};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Length of arguments in a list, in characters.
+const ARGS: usize = 60;
+
+pub fn run(args: &EffectsArgs) -> ExitCode {
+    let (EffectsCommand::List { at, .. }
+    | EffectsCommand::Show { at, .. }
+    | EffectsCommand::Settle { at, .. }
+    | EffectsCommand::Prune { at, .. }) = &args.command;
+    match open(at).and_then(|ledger| act(&args.command, &ledger)) {
+        Ok(Done { text, json }) => {
+            let text = if at.json { format!("{json}\n") } else { for_stdout(&text).into_owned() };
+            report::out(&text, OK)
+        }
+        Err(Stop::Refused(why)) if at.json => {
+            report::out(&format!("{}\n", json!({"ok": false, "error": why})), FAULT)
+        }
+        Err(Stop::Refused(why)) => {
+            eprintln!("error: {why}");
+            ExitCode::from(FAULT)
+        }
+        Err(Stop::Problem(problem)) => report::problem(&problem, at.json),
+    }
+}
+
+/// What is printed.
+struct Done {
+    text: String,
+    json: Value,
+}
+
+/// Why nothing was done.
+enum Stop {
+    Problem(Problem),
+    Refused(String),
+}
+
+impl From<LedgerError> for Stop {
+    fn from(error: LedgerError) -> Stop {
+        match error {
+            LedgerError::Refused(why) => Stop::Refused(why),
+            other => Stop::Problem(told(other)),
+        }
+    }
+}
+
+fn open(at: &LedgerAt) -> Result<FileLedger, Stop> {
+    let wrong =
+        |message: String, hint: &str| Stop::Problem(Problem::new(Code::InvalidConfig, message).hint(hint));
+    let Some(path) = path(at.effects.as_deref()) else {
+        return Err(wrong("which ledger?".to_string(), "--effects FILE, or set $PTC_EFFECTS"));
+    };
+    // Looking at a ledger does not make one.
+    if !path.is_file() {
+        let message = format!("there is no ledger in {}", path.display());
+        return Err(wrong(message, "`ptc run --effects FILE` makes one"));
+    }
+    Ok(FileLedger::open(path)?)
+}
+
+fn act(command: &EffectsCommand, ledger: &FileLedger) -> Result<Done, Stop> {
+    match command {
+        EffectsCommand::List { states, run, .. } => {
+            let states = states.iter().filter_map(|name| State::from_name(name)).collect();
+            let entries = block_on(ledger.list(Filter { run: run.clone(), states }))?;
+            Ok(list(&entries))
+        }
+        EffectsCommand::Show { id, .. } => match block_on(ledger.get(id))? {
+            Some(entry) => Ok(shown(&entry)),
+            None => {
+                Err(Stop::Refused(format!("the ledger has no effect `{id}`; `ptc effects list` shows all")))
+            }
+        },
+        EffectsCommand::Settle { id, verdict, answer, .. } => {
+            let entry = block_on(ledger.settle(id, verdict_of(*verdict, answer.as_deref())?))?;
+            Ok(shown(&entry))
+        }
+        EffectsCommand::Prune { older_than, .. } => {
+            let age = Duration::from_secs(older_than * 24 * 60 * 60);
+            let pruned = block_on(ledger.prune(SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH)))?;
+            let text = format!("forgot {}\n", counted(pruned, "effect"));
+            Ok(Done { text, json: json!({"ok": true, "pruned": pruned}) })
+        }
+    }
+}
+
+fn verdict_of(verdict: VerdictArg, answer: Option<&str>) -> Result<Verdict, Stop> {
+    let wrong = |message: String| Stop::Problem(Problem::new(Code::InvalidConfig, message));
+    match (verdict, answer) {
+        (VerdictArg::NotDone, Some(_)) => Err(wrong(
+            "--answer is for calls that were done: a call that was not done is sent again".to_string(),
+        )),
+        (VerdictArg::NotDone, None) => Ok(Verdict::NotDone),
+        (VerdictArg::Done, answer) => {
+            // Without an answer the program gets nil.
+            let answer = serde_json::from_str(answer.unwrap_or("null"));
+            let answer = answer.map_err(|error| wrong(format!("--answer is not JSON: {error}")))?;
+            Ok(Verdict::Done { answer })
+        }
+    }
+}
+
+fn list(entries: &[Entry]) -> Done {
+    let mut text = String::new();
+    for entry in entries {
+        let intent = &entry.intent;
+        let mark = if entry.is_doubtful { "  (answered twice)" } else { "" };
+        let _ = writeln!(
+            text,
+            "{:<8} {}  {} {}  {}{mark}",
+            entry.state.name(),
+            intent.id,
+            intent.tool,
+            short(&intent.args.to_string()),
+            ago(intent.at_ms),
+        );
+    }
+    let open = entries.iter().filter(|entry| entry.state.is_open()).count();
+    if open > 0 {
+        let _ = writeln!(
+            text,
+            "{} of unknown outcome: see what became of them, then `ptc effects settle ID done|not-done`",
+            counted(open as u64, "effect")
+        );
+    }
+    Done { text, json: json!({"ok": true, "effects": entries.iter().map(json_of).collect::<Vec<_>>()}) }
+}
+
+fn shown(entry: &Entry) -> Done {
+    let intent = &entry.intent;
+    let mut text = format!("{}: {}\n", intent.id, entry.state.name());
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<9} {value}");
+    };
+    row("tool", &intent.tool);
+    row("arguments", &intent.args.to_string());
+    row("effect", &intent.effect);
+    if let Some(line) = intent.line {
+        row("line", &line.to_string());
+    }
+    row("sent", &ago(intent.at_ms));
+    if entry.attempts > 1 {
+        row("attempts", &entry.attempts.to_string());
+    }
+    match &entry.outcome {
+        Some(Outcome::Done { is_dropped: true, .. }) => row("answer", "too large to keep"),
+        Some(Outcome::Done { answer, .. }) => row("answer", &answer_json(answer).to_string()),
+        Some(Outcome::Failed { error } | Outcome::Refused { error }) => {
+            row("error", error["text"].as_str().unwrap_or("the tool answered with an error"));
+        }
+        Some(Outcome::Unknown { why }) => row("why", why),
+        Some(Outcome::Held) | None => {}
+    }
+    if let Some(at) = entry.ended_ms {
+        row(if entry.is_settled { "settled" } else { "ended" }, &ago(at));
+    }
+    if entry.is_doubtful {
+        row("doubt", "an earlier attempt was answered after all, so it may have been done twice");
+    }
+    Done { text, json: json!({"ok": true, "effect": json_of(entry)}) }
+}
+
+/// A call as JSON, with its answer as JSON instead of the form in the ledger.
+fn json_of(entry: &Entry) -> Value {
+    let mut json = json!(entry);
+    if let Some(Outcome::Done { answer, .. }) = &entry.outcome {
+        json["outcome"]["answer"] = answer_json(answer);
+    }
+    json
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(ARGS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_string(),
+    }
+}
+
+/// How long ago a time was.
+fn ago(at_ms: u64) -> String {
+    let at = UNIX_EPOCH + Duration::from_millis(at_ms);
+    let seconds = SystemTime::now().duration_since(at).unwrap_or_default().as_secs();
+    match seconds {
+        0..=59 => "just now".to_string(),
+        60..=7_199 => format!("{} min ago", seconds / 60),
+        7_200..=172_799 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
