@@ -1,7 +1,7 @@
 //! Programs that pay, with faults at every boundary: processes that are killed, answers that are lost, two processes with
 //! one run, a full disk. A counting server says what was really done.
 //!
-//! `PTC_TEST_CRASHES` sets how many processes are started; `.ci/run effects_long` starts 10,000.
+//! `PTC_TEST_CRASHES` sets how many processes are started; `.ci/run effects` starts 10,000.
 
 use crate::{Ran, command, config, finish, trial};
 use libtest_mimic::Trial;
@@ -254,9 +254,11 @@ fn whatever_happens_nothing_is_paid_twice() {
         }
         world.check(false);
         assert_eq!(world.paid().len(), PAYMENTS);
-        // Once more: everything is known.
-        assert_eq!(world.run().out.trim(), PAYMENTS.to_string());
+        // Once more: everything is known. The bank may die before it says what its tools are, so it may take some tries.
+        let all = PAYMENTS.to_string();
+        assert!((0..20).any(|_| world.run().out.trim() == all), "{:?}", world.entries());
         world.check(false);
+        assert_eq!(world.paid().len(), PAYMENTS);
     }
 }
 
