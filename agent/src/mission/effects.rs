@@ -26,7 +26,7 @@ use std::sync::Arc;
 ///         effects: Some(MissionLedger { ledger: ledger.clone(), run: "invoice-7".to_string() }),
 ///         ..RunOptions::new()
 ///     };
-///     run(&agent, &options.llm(LlmRef::client(model)))?;
+///     assert!(run(&agent, &options.llm(LlmRef::client(model))).is_ok());
 /// }
 /// assert_eq!(payments.load(Ordering::SeqCst), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
