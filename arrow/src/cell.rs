@@ -16,7 +16,11 @@ impl Serialize for Cell<'_> {
         let at = self.at;
         macro_rules! scalar {
             ($array:expr, $write:ident) => {
-                if $array.is_null(at) { serializer.serialize_unit() } else { serializer.$write($array.value(at)) }
+                if $array.is_null(at) {
+                    serializer.serialize_unit()
+                } else {
+                    serializer.$write($array.value(at))
+                }
             };
         }
         match self.column {
@@ -42,9 +46,9 @@ impl Serialize for Cell<'_> {
             }
             Column::Float64(array) => serializer.serialize_f64(array.value(at)),
             Column::Decimal(decimals) => decimals.serialize(at, serializer),
-            Column::Shown { texts, bad, kind } => {
+            Column::Shown { texts, bad, about } => {
                 if bad.contains(&at) {
-                    return Err(S::Error::custom(format!("the value of type {kind} is out of range")));
+                    return Err(S::Error::custom(format!("{about} is out of range")));
                 }
                 scalar!(texts, serialize_str)
             }
@@ -95,7 +99,8 @@ fn float32(array: &Float32Array, at: usize) -> Option<f64> {
         return None;
     }
     let x = array.value(at);
-    if x.trunc() == x { Some(f64::from(x)) } else { x.to_string().parse().ok() }
+    // Up to here, whole numbers are the same in both.
+    if x.trunc() == x && x.abs() < 16_777_216.0 { Some(f64::from(x)) } else { x.to_string().parse().ok() }
 }
 
 fn write_map<S: Serializer>(

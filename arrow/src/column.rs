@@ -67,13 +67,33 @@ pub(crate) enum Column {
     Text(StringArray),
     LargeText(LargeStringArray),
     TextView(StringViewArray),
-    /// Values as text, and the rows whose value has none.
-    Shown { texts: StringArray, bad: BTreeSet<usize>, kind: DataType },
-    List { nulls: Option<NullBuffer>, items: Items, values: Box<Column> },
-    Struct { nulls: Option<NullBuffer>, members: Vec<(Box<str>, Column)> },
-    Map { nulls: Option<NullBuffer>, offsets: OffsetBuffer<i32>, keys: Box<Column>, values: Box<Column> },
+    /// Values as text, and the rows whose value has none; names the column and its type for those.
+    Shown {
+        texts: StringArray,
+        bad: BTreeSet<usize>,
+        about: String,
+    },
+    List {
+        nulls: Option<NullBuffer>,
+        items: Items,
+        values: Box<Column>,
+    },
+    Struct {
+        nulls: Option<NullBuffer>,
+        members: Vec<(Box<str>, Column)>,
+    },
+    Map {
+        nulls: Option<NullBuffer>,
+        offsets: OffsetBuffer<i32>,
+        keys: Box<Column>,
+        values: Box<Column>,
+    },
     /// Values by their index.
-    Indexed { nulls: Option<NullBuffer>, indices: Vec<usize>, values: Box<Column> },
+    Indexed {
+        nulls: Option<NullBuffer>,
+        indices: Vec<usize>,
+        values: Box<Column>,
+    },
 }
 
 /// The items of lists among the values of all.
@@ -165,7 +185,7 @@ impl Column {
             DataType::Decimal32(..)
             | DataType::Decimal64(..)
             | DataType::Decimal128(..)
-            | DataType::Decimal256(..) => match Decimals::new(array) {
+            | DataType::Decimal256(..) => match Decimals::new(array, about(array.data_type(), name)) {
                 Some(decimals) => Column::Decimal(decimals),
                 None => return Err(Unsupported::of_type(name, array.data_type())),
             },
@@ -286,6 +306,11 @@ fn indexed_by_runs(
     )
 }
 
+/// Names a value, for errors about it.
+fn about(kind: &DataType, name: &str) -> String {
+    format!("the column `{name}` has a value of type {kind} that")
+}
+
 /// Makes text of every value, in the way of Arrow's writer of JSON.
 fn shown(array: &ArrayRef, name: &str) -> Result<Column, Unsupported> {
     let options = FormatOptions::new().with_display_error(false);
@@ -303,5 +328,5 @@ fn shown(array: &ArrayRef, name: &str) -> Result<Column, Unsupported> {
         Some(text.unwrap_or_default())
     };
     let texts = (0..array.len()).map(text).collect();
-    Ok(Column::Shown { texts, bad, kind: array.data_type().clone() })
+    Ok(Column::Shown { texts, bad, about: about(array.data_type(), name) })
 }

@@ -7,7 +7,8 @@ use arrow_array::types::{
     Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch, RecordBatchOptions, StructArray,
+    ArrayRef, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
+    StructArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
@@ -179,9 +180,9 @@ fn check_type(kind: &DataType, name: &str) -> Result<(), Misfit> {
         | DataType::Decimal128(_, 0..)
         | DataType::Timestamp(TimeUnit::Microsecond, _) => Ok(()),
         DataType::List(item) => check_type(item.data_type(), &format!("{name}.*")),
-        DataType::Struct(fields) => {
-            fields.iter().try_for_each(|field| check_type(field.data_type(), &format!("{name}.{}", field.name())))
-        }
+        DataType::Struct(fields) => fields
+            .iter()
+            .try_for_each(|field| check_type(field.data_type(), &format!("{name}.{}", field.name()))),
         other => {
             let why = format!("has the type {other}, which results cannot be written as");
             Err(Misfit { column: name.to_string(), why })
@@ -312,7 +313,8 @@ fn decimal(value: &Value, precision: u8, scale: i8) -> Option<i128> {
 
 /// Makes the column of a member of maps; other values have none.
 fn member(field: &Field, rows: &[&Value]) -> ArrayRef {
-    let values: Vec<&Value> = rows.iter().map(|row| entry(row, field.name()).unwrap_or(&Value::Nil)).collect();
+    let values: Vec<&Value> =
+        rows.iter().map(|row| entry(row, field.name()).unwrap_or(&Value::Nil)).collect();
     array(field.data_type(), &values)
 }
 

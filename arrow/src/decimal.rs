@@ -17,7 +17,8 @@ pub(crate) struct Decimals {
     digits: Digits,
     scale: i8,
     nulls: Option<NullBuffer>,
-    kind: DataType,
+    /// Names the column and its type.
+    about: String,
 }
 
 #[derive(Debug)]
@@ -34,8 +35,8 @@ enum Number {
 }
 
 impl Decimals {
-    /// Takes the decimals of an array; None if it has others.
-    pub fn new(array: &ArrayRef) -> Option<Decimals> {
+    /// Takes the decimals of an array; None if it has others. `about` names a value in errors.
+    pub fn new(array: &ArrayRef, about: String) -> Option<Decimals> {
         let small = |values: Vec<i128>, scale| Some((Digits::Small(values), scale));
         let (digits, scale) = match array.data_type() {
             DataType::Decimal32(_, scale) => {
@@ -55,7 +56,7 @@ impl Decimals {
             }
             _ => None,
         }?;
-        Some(Decimals { digits, scale, nulls: array.nulls().cloned(), kind: array.data_type().clone() })
+        Some(Decimals { digits, scale, nulls: array.nulls().cloned(), about })
     }
 
     /// Writes a value, or says that it is no number exactly.
@@ -71,8 +72,8 @@ impl Decimals {
             Some(Number::Int(n)) => serializer.serialize_i128(n),
             Some(Number::Float(x)) => serializer.serialize_f64(x),
             None => Err(S::Error::custom(format!(
-                "the value of type {} has too many digits to be a number exactly; cast the column to text",
-                self.kind
+                "{} has too many digits to be a number exactly; cast the column to text",
+                self.about
             ))),
         }
     }

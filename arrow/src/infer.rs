@@ -89,9 +89,8 @@ impl Shape {
                 Shape::List(Box::new(all))
             }
             Value::Map(entries) => {
-                let member = |(key, value): &(Box<str>, Value)| {
-                    Ok((key.clone(), Shape::of(value, &join(name, key))?))
-                };
+                let member =
+                    |(key, value): &(Box<str>, Value)| Ok((key.clone(), Shape::of(value, &join(name, key))?));
                 Shape::Map(entries.iter().map(member).collect::<Result<_, _>>()?)
             }
         })
@@ -101,10 +100,9 @@ impl Shape {
         Ok(match (self, other) {
             (Shape::Nothing, shape) | (shape, Shape::Nothing) => shape,
             (Shape::Int(a, b), Shape::Int(c, d)) => Shape::Int(a.min(c), b.max(d)),
-            (
-                Shape::Float(a, b) | Shape::Int(a, b),
-                Shape::Float(c, d) | Shape::Int(c, d),
-            ) => Shape::Float(a.min(c), b.max(d)),
+            (Shape::Float(a, b) | Shape::Int(a, b), Shape::Float(c, d) | Shape::Int(c, d)) => {
+                Shape::Float(a.min(c), b.max(d))
+            }
             (Shape::List(a), Shape::List(b)) => Shape::List(Box::new(a.and(*b, &format!("{name}.*"))?)),
             (Shape::Map(mut all), Shape::Map(more)) => {
                 for (key, shape) in more {
@@ -145,7 +143,9 @@ impl Shape {
         Ok(match self {
             Shape::Nothing | Shape::Text => DataType::Utf8,
             Shape::Bool => DataType::Boolean,
-            Shape::Int(min, max) if i64::try_from(min).is_ok() && i64::try_from(max).is_ok() => DataType::Int64,
+            Shape::Int(min, max) if i64::try_from(min).is_ok() && i64::try_from(max).is_ok() => {
+                DataType::Int64
+            }
             Shape::Int(0.., max) if u64::try_from(max).is_ok() => DataType::UInt64,
             Shape::Int(min, max) if -MAX_DECIMAL <= min && max <= MAX_DECIMAL => DataType::Decimal128(38, 0),
             Shape::Int(..) => return Err(refused("has integers of more than 38 digits")),

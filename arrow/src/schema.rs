@@ -116,7 +116,10 @@ impl<'t> Reader<'t> {
             let start = self.at;
             let name = self.name()?;
             if fields.iter().any(|field| field.name() == name) {
-                return Err(SchemaError { at: start, message: format!("the column `{name}` is there twice") });
+                return Err(SchemaError {
+                    at: start,
+                    message: format!("the column `{name}` is there twice"),
+                });
             }
             self.expect(":")?;
             fields.push(Field::new(name, self.data_type(depth)?, true));
@@ -131,7 +134,9 @@ impl<'t> Reader<'t> {
     }
 
     fn data_type(&mut self, depth: usize) -> Result<DataType, SchemaError> {
-        let Some(depth) = depth.checked_sub(1) else { return Err(self.error("the type is nested too deeply")) };
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(self.error("the type is nested too deeply"));
+        };
         if self.takes("{") {
             return Ok(DataType::Struct(self.fields("}", depth)?));
         }
@@ -183,7 +188,10 @@ mod tests {
         let shown = |text: &str| match parse_schema(text) {
             Ok(schema) => {
                 let fields = schema.fields().iter();
-                fields.map(|field| format!("{} {}", field.name(), field.data_type())).collect::<Vec<_>>().join("; ")
+                fields
+                    .map(|field| format!("{} {}", field.name(), field.data_type()))
+                    .collect::<Vec<_>>()
+                    .join("; ")
             }
             Err(error) => error.to_string(),
         };

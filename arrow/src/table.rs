@@ -87,12 +87,7 @@ impl Rows for Table {
         self.skipped
     }
 
-    fn run<'e>(
-        &self,
-        row: usize,
-        evaluator: &'e mut Evaluator,
-        name: &str,
-    ) -> Result<&'e Outcome, Failure> {
+    fn run<'e>(&self, row: usize, evaluator: &'e mut Evaluator, name: &str) -> Result<&'e Outcome, Failure> {
         evaluator.serde(name, &Row { table: self, at: row })
     }
 

@@ -73,7 +73,8 @@ fn written(format: Format, rows: i64, is_packed: bool) -> Vec<u8> {
         Format::Arrow => {
             let compression = is_packed.then_some(CompressionType::LZ4_FRAME);
             let options = IpcWriteOptions::default().try_with_compression(compression).expect("a codec");
-            let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, options).expect("a writer");
+            let mut writer =
+                FileWriter::try_new_with_options(Vec::new(), &schema, options).expect("a writer");
             batches.iter().for_each(|batch| writer.write(batch).expect("rows"));
             writer.finish().expect("the end");
             writer.into_inner().expect("the bytes")
@@ -153,7 +154,9 @@ fn every_row_is_a_record_with_all_columns() {
 #[test]
 fn only_observed_columns_are_read_and_results_stay_the_same() {
     let runtime = runtime();
-    for source in ["(:id data/row)", "(-> data/row :place :x)", "(str (:word data/row) (:note data/row))", "7"] {
+    for source in
+        ["(:id data/row)", "(-> data/row :place :x)", "(str (:word data/row) (:note data/row))", "7"]
+    {
         let program = runtime.compile(source).expect("it compiles");
         let batch = Batch::new(&runtime, &program).threads(2);
         for (format, is_packed) in ALL {
@@ -213,7 +216,10 @@ fn what_is_written_is_read_again() {
     let mut writer = Writer::new(Format::Csv, Vec::new(), &flat.schema()).expect("a writer");
     writer.write(&flat.slice(0, 3)).expect("rows");
     let text = String::from_utf8(writer.finish().expect("the end")).expect("text");
-    assert_eq!(text, "id,name,at\n0,n0,1970-01-01T00:00:00\n1,,1970-01-01T00:00:01\n2,n2,1970-01-01T00:00:02\n");
+    assert_eq!(
+        text,
+        "id,name,at\n0,n0,1970-01-01T00:00:00\n1,,1970-01-01T00:00:01\n2,n2,1970-01-01T00:00:02\n"
+    );
 }
 
 #[test]
@@ -240,7 +246,9 @@ fn row_groups_that_a_filter_excludes_are_skipped() {
         let (all, all_failed, _, none) = run(false);
         assert_eq!(none, 0);
         assert!(output == all && failed == all_failed, "{source}");
-        assert!(skips.is_some_and(|skips| skips.starts_with(&format!("{} of 3 row groups, by ", skipped / 100))));
+        assert!(
+            skips.is_some_and(|skips| skips.starts_with(&format!("{} of 3 row groups, by ", skipped / 100)))
+        );
         (skipped / 100, String::from_utf8(output).expect("text").lines().count(), failed.len())
     };
     for (source, expected) in [
@@ -313,7 +321,8 @@ fn rows_before_the_damage_are_given() {
     // The first page of the second group begins after a third of the file.
     let start = bytes.len() / 3;
     bytes[start..start + 2_000].fill(0xff);
-    let mut reader = open(&bytes, Format::Parquet, &Projection::whole()).expect("what is at the end is sound");
+    let mut reader =
+        open(&bytes, Format::Parquet, &Projection::whole()).expect("what is at the end is sound");
     let mut rows = 0;
     let error = reader.by_ref().find_map(|read| match read {
         Ok(table) => {
@@ -338,7 +347,8 @@ fn what_is_no_table_says_so() {
         (b"a,a\n1,2\n", Format::Csv),
     ] {
         let error = open(bytes, format, &Projection::whole()).err().expect("refused");
-        let is_named = error.starts_with("it is not a valid ") || error == "the column `a` is there twice, and a record has one value of each name";
+        let is_named = error.starts_with("it is not a valid ")
+            || error == "the column `a` is there twice, and a record has one value of each name";
         assert!(is_named, "{error}");
     }
     let short = lines(b"a,b\n1,2\n3\n", Format::Csv).expect_err("a short record");

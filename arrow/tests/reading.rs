@@ -133,7 +133,8 @@ fn nested_columns_are_those_of_json() {
     words.append_value("tea");
     words.append_null();
     words.append_value("tea");
-    let inner = Fields::from(vec![Field::new("x", DataType::Int32, true), Field::new("y", DataType::Utf8, true)]);
+    let inner =
+        Fields::from(vec![Field::new("x", DataType::Int32, true), Field::new("y", DataType::Utf8, true)]);
     let structs = StructArray::new(
         inner,
         vec![
@@ -191,7 +192,8 @@ fn decimals_are_exact_or_the_record_fails() {
     assert_eq!(lines[0], r#"{"price":12.5,"wide":7,"small":1}"#);
     assert_eq!(lines[1], r#"{"price":null,"wide":null,"small":2}"#);
     assert!(
-        lines[2].contains("at price: the value of type Decimal128(20, 2) has too many digits"),
+        lines[2]
+            .starts_with("the column `price` has a value of type Decimal128(20, 2) that has too many digits"),
         "{}",
         lines[2]
     );
@@ -212,7 +214,8 @@ fn what_has_no_value_is_refused_with_its_name_and_type() {
     let union: ArrayRef = Arc::new(union);
     let message = refused(vec![("either", union.clone())], &Projection::whole());
     assert!(message.starts_with("the column `either` has the type Union("), "{message}");
-    let inner = StructArray::from(vec![(Arc::new(Field::new("u", union.data_type().clone(), true)), union.clone())]);
+    let inner =
+        StructArray::from(vec![(Arc::new(Field::new("u", union.data_type().clone(), true)), union.clone())]);
     let message = refused(vec![("outer", Arc::new(inner))], &Projection::whole());
     assert!(message.starts_with("the column `outer.u` has the type Union("), "{message}");
     // A column that no program reads does not matter.
@@ -236,7 +239,10 @@ fn a_time_out_of_range_fails_its_record_only() {
     let table = batch(vec![("t", Arc::new(TimestampSecondArray::from(vec![0, i64::MAX])))]);
     let lines = seen(&table);
     assert!(lines.starts_with("{\"t\":\"1970-01-01T00:00:00\"}\n"), "{lines}");
-    assert!(lines.contains("at t: the value of type Timestamp(s) is out of range"), "{lines}");
+    assert!(
+        lines.contains("the column `t` has a value of type Timestamp(s) that is out of range"),
+        "{lines}"
+    );
 }
 
 #[test]

@@ -85,7 +85,8 @@ proptest! {
 
 #[test]
 fn declared_types_take_what_they_hold_exactly() {
-    let text = "i: int8, u: uint64, f: float32, d: decimal(5, 2), day: date, at: timestamp, l: list<{n: int}>";
+    let text =
+        "i: int8, u: uint64, f: float32, d: decimal(5, 2), day: date, at: timestamp, l: list<{n: int}>";
     let schema = Arc::new(parse_schema(text).expect("a schema"));
     let mut columns = Columns::new(schema, OnError::LeaveOut).expect("columns");
     let row = |key: &str, value: Value| Value::Map(vec![(key.into(), value)]);
@@ -110,11 +111,19 @@ fn declared_types_take_what_they_hold_exactly() {
         ("i", Value::Int(128), "the column `i` is of type Int8, but the value is 128"),
         ("i", Value::Float(0.5), "the column `i` is of type Int8, but the value is 0.5"),
         ("u", Value::Int(-1), "the column `u` is of type UInt64, but the value is -1"),
-        ("f", Value::Float(0.123_456_789_012), "the column `f` is of type Float32, but the value is 0.123456789012"),
+        (
+            "f",
+            Value::Float(0.123_456_789_012),
+            "the column `f` is of type Float32, but the value is 0.123456789012",
+        ),
         ("d", Value::Float(0.125), "the column `d` is of type Decimal128(5, 2), but the value is 0.125"),
         ("d", Value::Int(1000), "the column `d` is of type Decimal128(5, 2), but the value is 1000"),
         ("day", words("soon"), "the column `day` is of type Date32, but the value is a string"),
-        ("l", Value::List(vec![row("n", words("x"))]), "the column `l.*.n` is of type Int64, but the value is a string"),
+        (
+            "l",
+            Value::List(vec![row("n", words("x"))]),
+            "the column `l.*.n` is of type Int64, but the value is a string",
+        ),
         ("x", Value::Int(1), "the column `x` is not in the schema"),
     ] {
         let misfit = columns.push(row(key, value)).expect_err(message);
@@ -171,7 +180,10 @@ fn schemas_are_inferred_from_all_values() {
     let shown = |rows: &[Value]| match infer(rows) {
         Ok(schema) => {
             let fields = schema.fields().iter();
-            fields.map(|field| format!("{} {}", field.name(), field.data_type())).collect::<Vec<_>>().join("; ")
+            fields
+                .map(|field| format!("{} {}", field.name(), field.data_type()))
+                .collect::<Vec<_>>()
+                .join("; ")
         }
         Err(conflict) => conflict.to_string(),
     };
@@ -184,10 +196,14 @@ fn schemas_are_inferred_from_all_values() {
     assert_eq!(shown(&[Value::Int(1 << 63), Value::Int(-1)]), "value Decimal128(38, 0)");
     assert_eq!(shown(&[row(&[("a", Value::Nil)]), row(&[("b", Value::Bool(true))])]), "a Utf8; b Boolean");
     assert_eq!(shown(&[Value::Day(1)]), "value Date32");
-    assert_eq!(shown(&[Value::Int(1), Value::Text("x".into())]), "the column `value` has integers and strings");
+    assert_eq!(
+        shown(&[Value::Int(1), Value::Text("x".into())]),
+        "the column `value` has integers and strings"
+    );
     assert_eq!(shown(&[row(&[]), Value::Int(1)]), "the column `value` has maps and integers");
     let mixed = [Value::Float(0.5), Value::Int((1 << 53) + 1)];
     assert_eq!(shown(&mixed), "the column `value` has floats, and integers that are no floats exactly");
-    let nested = row(&[("l", Value::List(vec![row(&[("x", Value::Int(1))]), row(&[("x", Value::Bool(true))])]))]);
+    let nested =
+        row(&[("l", Value::List(vec![row(&[("x", Value::Int(1))]), row(&[("x", Value::Bool(true))])]))]);
     assert_eq!(shown(&[nested]), "the column `l.*.x` has integers and booleans");
 }

@@ -127,7 +127,8 @@ fn check_sizes(data: &[u8], head: usize) -> Result<(), Damage> {
     let start = if prefix.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let message = root_as_message(prefix.get(start..).unwrap_or_default()).map_err(Damage::told)?;
     let batch = message.header_as_record_batch();
-    let batch = batch.or_else(|| message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()));
+    let batch =
+        batch.or_else(|| message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()));
     let Some(batch) = batch else { return Ok(()) };
     if !(0..=MAX_BATCH_ROWS).contains(&batch.length()) {
         return Err(Damage::Told(format!("a batch claims {} rows", batch.length())));
@@ -137,12 +138,16 @@ fn check_sizes(data: &[u8], head: usize) -> Result<(), Damage> {
     }
     for buffer in batch.buffers().iter().flatten() {
         let start = usize::try_from(buffer.offset()).unwrap_or(usize::MAX);
-        let length = body.get(start..).and_then(|rest| rest.first_chunk::<8>()).map(|n| i64::from_le_bytes(*n));
+        let length =
+            body.get(start..).and_then(|rest| rest.first_chunk::<8>()).map(|n| i64::from_le_bytes(*n));
         let packed = u64::try_from(buffer.length()).unwrap_or(0);
         // No codec packs more than a thousandfold but for runs of one byte, so that a claim beyond that is damage.
         let most = packed.saturating_mul(1 << 16).min(MAX_BATCH_BYTES);
         if packed > 0 && length.is_some_and(|length| length > 0 && length as u64 > most) {
-            return Err(Damage::Told(format!("a buffer of {packed} bytes claims {} unpacked", length.unwrap_or(0))));
+            return Err(Damage::Told(format!(
+                "a buffer of {packed} bytes claims {} unpacked",
+                length.unwrap_or(0)
+            )));
         }
     }
     Ok(())

@@ -91,7 +91,8 @@ impl Batches for Groups {
         let groups = self.metadata.metadata().num_row_groups();
         let count = (0..groups).filter(|group| self.is_excluded(*group)).count();
         let conditions: Vec<String> = self.conditions.iter().map(skip::shown).collect();
-        (!conditions.is_empty()).then(|| format!("{count} of {groups} row groups, by {}", conditions.join(" and ")))
+        (!conditions.is_empty())
+            .then(|| format!("{count} of {groups} row groups, by {}", conditions.join(" and ")))
     }
 
     fn take_skipped(&mut self) -> u64 {
@@ -107,9 +108,8 @@ impl Batches for Groups {
 fn mask(metadata: &ArrowReaderMetadata, projection: &Projection) -> ProjectionMask {
     let schema = metadata.parquet_schema();
     let leaves = schema.columns().iter().enumerate();
-    let observed = leaves.filter(|(_, leaf)| {
-        is_observed(leaf.path().parts(), metadata.schema().fields(), projection)
-    });
+    let observed =
+        leaves.filter(|(_, leaf)| is_observed(leaf.path().parts(), metadata.schema().fields(), projection));
     ProjectionMask::leaves(schema, observed.map(|(at, _)| at).collect::<Vec<_>>())
 }
 

@@ -9,6 +9,7 @@ mod explain;
 mod files;
 mod progress;
 mod rules;
+mod source;
 mod summary;
 
 use crate::args::{BatchArgs, RecordFormat};
@@ -16,11 +17,12 @@ use crate::input::read_program;
 use crate::problem::Problem;
 use crate::report::{self, Errors, Report, Warnings};
 use crate::setup::{grants, runtime};
-use files::{Files, Source};
+use files::Files;
 use ptc_bytecode::Code;
 use ptc_runtime::{
     Batch, Cancel, Ending, Failure, Input, Outcome, Program, Projection, Reducer, Rules, Runtime, Summary,
 };
+use source::Source;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -190,9 +192,9 @@ fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
 fn check_formats(args: &BatchArgs) -> Result<(), Problem> {
     let refuse = |message: &str| Err(Problem::new(Code::InvalidConfig, message));
     match args.output_format {
-        RecordFormat::Jsonl if args.schema.is_some() => {
-            refuse("--schema is for columns, and results are JSON lines; add --output-format parquet, arrow or csv")
-        }
+        RecordFormat::Jsonl if args.schema.is_some() => refuse(
+            "--schema is for columns, and results are JSON lines; add --output-format parquet, arrow or csv",
+        ),
         RecordFormat::Jsonl => Ok(()),
         _ if !cfg!(feature = "parquet") => {
             refuse("--output-format needs a build with the `parquet` feature for all formats but jsonl")
@@ -308,7 +310,7 @@ impl Work {
             }
         };
         #[cfg(feature = "parquet")]
-        if let (Work::Each(batch), Some(format)) = (self, files::table_format(args.output_format)) {
+        if let (Work::Each(batch), Some(format)) = (self, source::table_format(args.output_format)) {
             let mut tell = |line, failure| tell(line, None, failure);
             let summary = columns::Table::new(args, format, output, &mut tell)?.run(batch, input);
             if let Some(bar) = bar {

@@ -595,7 +595,8 @@ mod tables {
         let input = "{\"id\": 1, \"at\": [1, 2]}\n{\"id\": null}\n{\"id\": 3, \"at\": []}\n";
         for format in ["parquet", "arrow"] {
             let path = made(&format!("table.{format}"));
-            let ran = batch("data/row", &["--output-format", format, "-o", &path, "--quiet"], input.as_bytes());
+            let ran =
+                batch("data/row", &["--output-format", format, "-o", &path, "--quiet"], input.as_bytes());
             ran.expect(0, "");
             let all = "{\"id\":1,\"at\":[1,2]}\n{\"id\":null,\"at\":null}\n{\"id\":3,\"at\":[]}\n";
             read(&path, "data/row", &[]).expect(0, all);
@@ -619,10 +620,7 @@ mod tables {
     fn records_that_fail_are_left_out_or_rows_of_their_own() {
         let path = file("fees.csv", ORDERS);
         let expr = "{:id (:id data/row) :fee (* 2 (parse-long (:price data/row)))}";
-        for (rule, expected) in [
-            ("leave-out", "id,fee\n1,6\n"),
-            ("null", "id,fee\n1,6\n,\n,\n"),
-        ] {
+        for (rule, expected) in [("leave-out", "id,fee\n1,6\n"), ("null", "id,fee\n1,6\n,\n,\n")] {
             let ran = read(&path, expr, &["--output-format", "csv", "--on-error", rule]);
             assert_eq!((ran.code, ran.out.as_str()), (1, expected), "{}", ran.err);
             assert_eq!(errors(&ran).iter().map(|error| &error["line"]).collect::<Vec<_>>(), [2, 3]);

@@ -100,7 +100,9 @@ impl<M: Fn(&str) -> bool> Finder<'_, M> {
     }
 
     fn condition<'a>(&self, test: &Node<'a>, locals: &[Option<Plain<'a>>]) -> Option<Condition> {
-        let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, [a, b]) = test.kind else { return None };
+        let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, [a, b]) = test.kind else {
+            return None;
+        };
         let order = match id.row()?.name {
             "<" => Order::Less,
             "<=" => Order::LessOrEqual,
@@ -110,7 +112,9 @@ impl<M: Fn(&str) -> bool> Finder<'_, M> {
             _ => return None,
         };
         let (name, is_keyword, constant, order) = match (self.plain(a, locals)?, self.plain(b, locals)?) {
-            (Plain::Member(name, is_keyword), Plain::Constant(constant)) => (name, is_keyword, constant, order),
+            (Plain::Member(name, is_keyword), Plain::Constant(constant)) => {
+                (name, is_keyword, constant, order)
+            }
             (Plain::Constant(constant), Plain::Member(name, is_keyword)) => {
                 (name, is_keyword, constant, order.flipped())
             }

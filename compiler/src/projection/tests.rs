@@ -33,7 +33,10 @@ fn constant_keys_are_followed() {
     check("(-> data/row :of :amount inc)", "of{amount}");
     check("(get-in data/row [:a :b] 0)", "a{b}");
     check("(:a data/row (:b data/row))", "a b");
-    check("(let [{:keys [id country] {:keys [x]} :pos :or {id 1}} data/row] [id country x])", "id country pos{x}");
+    check(
+        "(let [{:keys [id country] {:keys [x]} :pos :or {id 1}} data/row] [id country x])",
+        "id country pos{x}",
+    );
     check("(select-keys data/row [:id :name])", "id name");
     check("(some-> data/row :a :b str)", "a{b}");
     check("(let [row data/row f (fn [] (:n row))] (f))", "n");
@@ -85,7 +88,10 @@ fn a_record_that_goes_anywhere_is_used_in_full() {
 #[test]
 fn the_record_of_a_fold() {
     check_step("(def init 0) (defn step [sum row] (+ sum (:n row))) (defn combine [a b] (+ a b))", "n");
-    check_step("(defn step [sums {:keys [country lines]}] (update sums country (fnil + 0) lines))", "country lines");
+    check_step(
+        "(defn step [sums {:keys [country lines]}] (update sums country (fnil + 0) lines))",
+        "country lines",
+    );
     check_step("(defn step [all row] (conj all row))", "*");
     check_step("(defn step [n & rows] n)", "*");
     check_step("(def step (comp inc first))", "*");
@@ -106,9 +112,8 @@ fn long_and_deep_programs_use_everything() {
 fn conditions_of_filters() {
     let shown = |source: &str| {
         let found = conditions(source, &Scope::default(), &Default::default(), "row", |name| name == "n");
-        let one = |found: &super::Condition| {
-            format!("{} {:?} {:?}", found.member.name, found.order, found.literal)
-        };
+        let one =
+            |found: &super::Condition| format!("{} {:?} {:?}", found.member.name, found.order, found.literal);
         found.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     assert_eq!(shown("(when (> (:n data/row) 5) data/row)"), "n Greater Int(5)");

@@ -41,8 +41,9 @@ impl Batch {
         if !self.skip_nil || self.take < u64::MAX || limits.fuel < ENOUGH_FUEL {
             return Vec::new();
         }
-        let is_member =
-            |name: &str| self.fields && name != self.name && !self.grants.names().any(|granted| granted == name);
+        let is_member = |name: &str| {
+            self.fields && name != self.name && !self.grants.names().any(|granted| granted == name)
+        };
         let scope = self.runtime.scope_of(&self.work);
         conditions(self.work.source(), &scope, limits, &self.name, is_member)
     }
@@ -54,7 +55,10 @@ const ENOUGH_FUEL: u64 = 10_000;
 impl Batch<Rules> {
     /// Returns the parts of a record that any of the programs can observe, like [`Batch::projection`].
     pub fn projection(&self) -> Projection {
-        self.work.programs().map(|program| self.projection_of(program)).fold(Projection::default(), Projection::and)
+        self.work
+            .programs()
+            .map(|program| self.projection_of(program))
+            .fold(Projection::default(), Projection::and)
     }
 }
 

@@ -63,8 +63,7 @@ pub trait Rows: Send + Sync {
     fn bytes(&self) -> usize;
 
     /// Runs a program over one row as `data/<name>`.
-    fn run<'e>(&self, row: usize, evaluator: &'e mut Evaluator, name: &str)
-    -> Result<&'e Outcome, Failure>;
+    fn run<'e>(&self, row: usize, evaluator: &'e mut Evaluator, name: &str) -> Result<&'e Outcome, Failure>;
 
     /// Runs a program over a vector of these rows as `data/<name>`.
     fn run_all<'e>(
@@ -138,7 +137,9 @@ impl Block {
         };
         let lines = lines.into_iter().flat_map(Chunk::lines);
         let rows = rows.into_iter().flat_map(|piece| {
-            (piece.number..).zip(piece.rows.clone()).map(|(number, at)| (number, Record::Row(&*piece.table, at)))
+            (piece.number..)
+                .zip(piece.rows.clone())
+                .map(|(number, at)| (number, Record::Row(&*piece.table, at)))
         });
         lines.map(|(number, line)| (number, Record::Line(line))).chain(rows)
     }

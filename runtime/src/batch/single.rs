@@ -75,8 +75,10 @@ impl Batch {
         get: impl Fn(&Outcome) -> Result<T, Failure> + Sync,
         add: impl Fn(&mut P, u64, T) + Sync,
     ) -> Summary {
-        let record = |worker: &mut Worker<'_>, number, one: Record<'_>, written: &mut Written<P, _>| {
-            match worker.record(|evaluator, name| one.run(evaluator, name), &get) {
+        let record =
+            |worker: &mut Worker<'_>, number, one: Record<'_>, written: &mut Written<P, _>| match worker
+                .record(|evaluator, name| one.run(evaluator, name), &get)
+            {
                 Ok(value) => {
                     add(&mut written.made, number, value);
                     written.results += 1;
@@ -85,8 +87,7 @@ impl Batch {
                     written.failed += 1;
                     written.failures.push((number, failure));
                 }
-            }
-        };
+            };
         let too_long = |number, failure| (number, failure);
         self.stream(input, output, || Worker::new(self), record, too_long)
     }

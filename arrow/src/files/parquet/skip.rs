@@ -31,22 +31,26 @@ fn holds(group: &RowGroupMetaData, schema: &Schema, condition: &Condition) -> Op
     let mut found = schema.fields().iter().filter(|field| key.member(field.name()).is_some());
     let (Some(field), None) = (found.next(), found.next()) else { return None };
     let mut columns = group.columns().iter();
-    let column = columns.find(|column| matches!(column.column_path().parts(), [name] if name == field.name()))?;
+    let column =
+        columns.find(|column| matches!(column.column_path().parts(), [name] if name == field.name()))?;
     let statistics = column.statistics()?;
-    // Old writers put bytes and unsigned integers in the wrong order.
-    if statistics.is_min_max_deprecated() {
-        return None;
-    }
     let nulls = statistics.null_count_opt()?;
     // Nil is not equal to a literal, and has no order: there, it is an error.
     let is_equality = condition.order == Order::Equal;
-    if nulls > 0 && !is_equality {
+    if is_equality && i64::try_from(nulls) == Ok(group.num_rows()) {
+        return Some(Holds::Never);
+    }
+    // Old writers put bytes and unsigned integers in the wrong order.
+    if (nulls > 0 && !is_equality) || statistics.is_min_max_deprecated() {
         return None;
     }
     let is_never = match (&condition.literal, range(statistics, field.data_type())) {
-        (_, None) if is_equality && i64::try_from(nulls) == Ok(group.num_rows()) => true,
-        (Literal::Int(n), Some(Range::Int(min, max))) => is_outside(i128::from(*n), min, max, condition.order),
-        (Literal::Text(text), Some(Range::Text(min, max))) => is_equality && (text.as_bytes() < min || text.as_bytes() > max),
+        (Literal::Int(n), Some(Range::Int(min, max))) => {
+            is_outside(i128::from(*n), min, max, condition.order)
+        }
+        (Literal::Text(text), Some(Range::Text(min, max))) => {
+            is_equality && (text.as_bytes() < min || text.as_bytes() > max)
+        }
         _ => return None,
     };
     Some(if is_never { Holds::Never } else { Holds::Perhaps })

@@ -61,7 +61,8 @@ impl<'a> Table<'a> {
             is_stopped: false,
         };
         if let Some(text) = &args.schema {
-            let refuse = |why: &dyn std::fmt::Display| Problem::new(Code::InvalidConfig, format!("--schema: {why}"));
+            let refuse =
+                |why: &dyn std::fmt::Display| Problem::new(Code::InvalidConfig, format!("--schema: {why}"));
             let schema = parse_schema(text).map_err(|error| refuse(&error))?;
             table.start(Arc::new(schema)).map_err(|error| refuse(&error))?;
         }
@@ -100,7 +101,8 @@ impl<'a> Table<'a> {
     /// Infers the schema from the results so far, and writes them.
     fn infer(&mut self) -> io::Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
-        let values: Vec<Value> = waiting.iter().filter_map(|(_, result)| result.as_ref().ok().cloned()).collect();
+        let values: Vec<Value> =
+            waiting.iter().filter_map(|(_, result)| result.as_ref().ok().cloned()).collect();
         let schema = infer(&values).map_err(|conflict| {
             io::Error::other(format!("{conflict}; return values of one type, or declare it with --schema"))
         })?;

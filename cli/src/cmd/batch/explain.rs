@@ -1,6 +1,6 @@
 //! `ptc batch --explain`: what is read of the input.
 
-use super::files::Source;
+use super::source::Source;
 use ptc_runtime::Projection;
 use std::fmt::Write as _;
 
