@@ -37,6 +37,8 @@ pub enum Order {
 pub enum Literal {
     /// An integer.
     Int(i64),
+    /// A float, which is a number.
+    Float(f64),
     /// A string.
     Text(Box<str>),
 }
@@ -122,6 +124,7 @@ impl<M: Fn(&str) -> bool> Finder<'_, M> {
         };
         let literal = match constant {
             Constant::Int(n) => Literal::Int(n),
+            Constant::Float(x) if x.is_finite() => Literal::Float(x),
             Constant::Str(text) if order == Order::Equal => Literal::Text(text.into()),
             _ => return None,
         };

@@ -34,35 +34,39 @@ fn holds(group: &RowGroupMetaData, schema: &Schema, condition: &Condition) -> Op
     let column =
         columns.find(|column| matches!(column.column_path().parts(), [name] if name == field.name()))?;
     let statistics = column.statistics()?;
-    let nulls = statistics.null_count_opt()?;
-    // Nil is not equal to a literal, and has no order: there, it is an error.
-    let is_equality = condition.order == Order::Equal;
-    if is_equality && i64::try_from(nulls) == Ok(group.num_rows()) {
+    // Nil is neither equal to a literal nor less or greater.
+    if statistics.null_count_opt().and_then(|nulls| i64::try_from(nulls).ok()) == Some(group.num_rows()) {
         return Some(Holds::Never);
     }
     // Old writers put bytes and unsigned integers in the wrong order.
-    if (nulls > 0 && !is_equality) || statistics.is_min_max_deprecated() {
+    if statistics.is_min_max_deprecated() {
         return None;
     }
-    let is_never = match (&condition.literal, range(statistics, field.data_type())) {
-        (Literal::Int(n), Some(Range::Int(min, max))) => {
-            is_outside(i128::from(*n), min, max, condition.order)
+    let is_never = match (&condition.literal, range(statistics, field.data_type())?) {
+        (Literal::Int(n), Range::Int(min, max)) => is_outside(&i128::from(*n), &min, &max, condition.order),
+        (Literal::Int(n), Range::Float(min, max)) if n.unsigned_abs() <= MAX_EXACT => {
+            is_outside(&(*n as f64), &min, &max, condition.order)
         }
-        (Literal::Text(text), Some(Range::Text(min, max))) => {
-            is_equality && (text.as_bytes() < min || text.as_bytes() > max)
+        (Literal::Float(x), Range::Float(min, max)) => is_outside(x, &min, &max, condition.order),
+        (Literal::Text(text), Range::Text(min, max)) if condition.order == Order::Equal => {
+            is_outside(text.as_bytes(), min, max, Order::Equal)
         }
         _ => return None,
     };
     Some(if is_never { Holds::Never } else { Holds::Perhaps })
 }
 
+/// Largest integers that floats hold exactly.
+const MAX_EXACT: u64 = 1 << 53;
+
 /// The smallest and largest value of a column, or bounds of them.
 enum Range<'s> {
     Int(i128, i128),
+    Float(f64, f64),
     Text(&'s [u8], &'s [u8]),
 }
 
-/// Returns the range of integers and texts. Floats have none: NaN is in no statistics, and is nil in a record.
+/// Returns the range of integers, floats and texts. NaN is in no statistics, and nil in a record; infinities are nil, too.
 fn range<'s>(statistics: &'s Statistics, kind: &DataType) -> Option<Range<'s>> {
     let is_unsigned = kind.is_unsigned_integer();
     match (statistics, kind) {
@@ -74,6 +78,10 @@ fn range<'s>(statistics: &'s Statistics, kind: &DataType) -> Option<Range<'s>> {
             let of = |n: i64| if is_unsigned { i128::from(n as u64) } else { i128::from(n) };
             Some(Range::Int(of(*known.min_opt()?), of(*known.max_opt()?)))
         }
+        (Statistics::Double(known), DataType::Float64) => {
+            let (min, max) = (*known.min_opt()?, *known.max_opt()?);
+            (!min.is_nan() && !max.is_nan()).then_some(Range::Float(min, max))
+        }
         (Statistics::ByteArray(known), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => {
             Some(Range::Text(known.min_opt()?.data(), known.max_opt()?.data()))
         }
@@ -82,7 +90,7 @@ fn range<'s>(statistics: &'s Statistics, kind: &DataType) -> Option<Range<'s>> {
 }
 
 /// True if nothing from `min` to `max` is in this order with `n`.
-fn is_outside(n: i128, min: i128, max: i128, order: Order) -> bool {
+fn is_outside<T: PartialOrd + ?Sized>(n: &T, min: &T, max: &T, order: Order) -> bool {
     match order {
         Order::Less => min >= n,
         Order::LessOrEqual => min > n,
@@ -104,6 +112,7 @@ pub(super) fn shown(condition: &Condition) -> String {
     };
     match &condition.literal {
         Literal::Int(n) => format!("{name} {order} {n}"),
+        Literal::Float(x) => format!("{name} {order} {x:?}"),
         Literal::Text(text) => format!("{name} {order} {text:?}"),
     }
 }
