@@ -3,6 +3,7 @@
 //! Files come from anywhere, and decoders panic on some that are damaged. Every step into one is guarded: what is
 //! wrong with a file is an error that names the file and the part of it, and the process continues.
 
+mod batches;
 mod csv;
 mod guard;
 mod ipc;
@@ -12,6 +13,7 @@ mod write;
 use crate::table::Table;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
+use batches::Batches;
 use guard::Damage;
 use ptc_runtime::{Condition, Projection, Rows};
 use std::fs::File;
@@ -20,9 +22,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use write::Writer;
-
-/// Rows that are decoded at one time.
-const ROWS: usize = 1024;
 
 /// The format of a table in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,25 +69,6 @@ impl Format {
             Format::Csv => "CSV",
         }
     }
-}
-
-/// Source of the batches of a file.
-trait Batches: Send {
-    /// Returns the next batch, which may lack columns that are not observed; None at the end.
-    fn next(&mut self) -> Result<Option<RecordBatch>, Damage>;
-
-    /// Skips parts that hold nothing a filter lets through; returns which, if any may be skipped.
-    fn skip(&mut self, _: Vec<Condition>) -> Option<String> {
-        None
-    }
-
-    /// Returns the number of rows skipped since the last time.
-    fn take_skipped(&mut self) -> u64 {
-        0
-    }
-
-    /// Names the part of the file that is read: `row group 2 of 3`.
-    fn place(&self) -> String;
 }
 
 /// Reads the rows of a file, a few at a time; only the columns that programs observe are decoded.
@@ -213,20 +193,5 @@ impl Iterator for Reader {
                 Some(Err(io::Error::new(io::ErrorKind::InvalidData, message)))
             }
         }
-    }
-}
-
-/// True if the leaf of this path is observed: `parts` are the names that lead to it, from the columns of the table on.
-fn is_observed(parts: &[String], fields: &arrow_schema::Fields, projection: &Projection) -> bool {
-    let [name, rest @ ..] = parts else { return true };
-    let Some(part) = projection.member(name) else { return false };
-    match fields.iter().find(|field| field.name() == name).map(|field| field.data_type()) {
-        // A struct of which only the presence is observed is decoded all the same.
-        Some(arrow_schema::DataType::Struct(inner))
-            if inner.iter().any(|field| part.member(field.name()).is_some()) =>
-        {
-            is_observed(rest, inner, &part)
-        }
-        _ => true,
     }
 }

@@ -1,7 +1,7 @@
 //! CSV files: the first line has the names of the columns, and every value is text.
 
+use super::batches::{Batches, ROWS};
 use super::guard::Damage;
-use super::{Batches, ROWS};
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};

@@ -2,7 +2,7 @@
 //!
 //! The blocks are read here and not by Arrow's own reader, which asks for as much memory as a file claims to need.
 
-use super::Batches;
+use super::batches::Batches;
 use super::guard::{Damage, guarded};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;

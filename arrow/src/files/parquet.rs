@@ -2,8 +2,8 @@
 
 mod skip;
 
+use super::batches::{Batches, ROWS, is_observed};
 use super::guard::{Damage, guarded};
-use super::{Batches, ROWS, is_observed};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
