@@ -38,9 +38,9 @@ impl Batch {
         })
     }
 
-    /// Reads records as [`Batch::lines`] does, and gives the result of each to `each` on the calling thread, with its number from
-    /// 1. `get` takes it from the outcome, on the thread that ran the program. An error of `each` ends the batch as one
-    /// of an output does.
+    /// Reads records as [`Batch::lines`] does, and gives the result of each to `each` on the calling thread, with its
+    /// number, which counts from 1. The function `get` takes it from the outcome, on the thread that ran the program. An
+    /// error of `each` ends the batch as one of an output does.
     ///
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
