@@ -262,6 +262,30 @@ pub enum Display {
     Json,
 }
 
+/// A format of records.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecordFormat {
+    /// One JSON text per line.
+    Jsonl,
+    /// Comma-separated values with a header.
+    Csv,
+    /// Files of Arrow IPC.
+    Arrow,
+    /// Parquet files.
+    Parquet,
+}
+
+/// The row of a record that fails.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnError {
+    /// There is none.
+    LeaveOut,
+    /// All its columns are null.
+    Null,
+    /// Its error is in the column `error`.
+    Column,
+}
+
 /// The keys of the editor.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Keys {
@@ -286,7 +310,7 @@ pub struct BatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub program: Option<PathBuf>,
 
-    /// The records, as JSONL (or Parquet, in a build that has it); default, and `-`: standard input.
+    /// The records, as JSONL (or Parquet, Arrow or CSV, in a build that has them); default, and `-`: standard input.
     #[arg(value_name = "INPUT")]
     pub input: Option<PathBuf>,
 
@@ -319,6 +343,26 @@ pub struct BatchArgs {
     /// Writes failures to this file instead of standard error.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+
+    /// Format of the records; default: as the content or the extension of the file says.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<RecordFormat>,
+
+    /// Format of the results. All but jsonl write the members of results as typed columns.
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    pub output_format: RecordFormat,
+
+    /// Types of the columns, such as "id: int, price: float, tags: list<text>"; default: those of the first results.
+    #[arg(long, value_name = "COLUMNS")]
+    pub schema: Option<String>,
+
+    /// The row of a record that fails, in columns: none, nulls, or nulls and its error in the column `error`.
+    #[arg(long, value_name = "ROW", default_value = "leave-out")]
+    pub on_error: OnError,
+
+    /// Prints what the program reads of the records, and runs nothing.
+    #[arg(long)]
+    pub explain: bool,
 
     /// Number of records to run in parallel; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -6,7 +6,9 @@ mod input;
 mod lines;
 mod pace;
 mod pipeline;
+mod projection;
 mod reduce;
+mod rows;
 mod rules;
 mod single;
 mod stream;
@@ -23,12 +25,13 @@ use crate::watch::Cancel;
 pub use input::Input;
 use ptc_bytecode::Diagnostic;
 pub use reduce::Reducer;
+pub use rows::Rows;
 pub use rules::Rules;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 pub use summary::{Ending, Progress, Summary};
 
-/// Runs programs over many records: JSON lines with `lines`, Rust values with [`Batch::map`]. Every record is a run
+/// Runs programs over many records: JSON lines, or [rows](Input::rows) of tables, with `lines`, Rust values with [`Batch::map`]. Every record is a run
 /// of its own, with its own budget; a failed record does not disturb the others. Memory is bounded whatever the
 /// size of the input.
 ///

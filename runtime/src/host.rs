@@ -397,6 +397,12 @@ impl Runtime {
         Scope::default().with_tools(self.tools().names()).with_private_tools(self.tools().private_names())
     }
 
+    /// Returns the scope that a program was compiled in.
+    pub(crate) fn scope_of(&self, program: &Program) -> Scope {
+        let scope = if self.settings.has_tools { self.scope() } else { Scope::default() };
+        scope.with_interface(program.attached().map(|attached| attached.interface().clone()))
+    }
+
     pub(crate) fn compile_in(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
         let attached = self.attached();
         let with_interface =

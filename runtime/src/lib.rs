@@ -44,7 +44,7 @@ mod tools;
 mod turn;
 mod watch;
 
-pub use batch::{Batch, Ending, Input, Progress, Reducer, Rules, Summary};
+pub use batch::{Batch, Ending, Input, Progress, Reducer, Rows, Rules, Summary};
 pub use bridge::BridgeError;
 pub use call::{CallId, PendingCall};
 pub use catalog::{Catalog, Entry, Origin};
@@ -65,6 +65,7 @@ pub use program::Program;
 pub use ptc_bytecode::{
     Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility, shown_warnings, warning_lines,
 };
+pub use ptc_compiler::{Condition, Literal, Order, Projection};
 pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, Remembered, is_firewalled};
 pub use run::{Failure, Outcome, Run, Step};
 pub use schedule::{Computed, Schedule, SliceFuture, Work};

@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("preludes", &[]),
     ("macros", &[]),
     (FACADE, &["macros", "runtime", "preludes", "agent", "model", "upstream", "mcp"]),
+    ("arrow", &["runtime"]),
     ("contract", &["runtime"]),
     ("web", &[]),
     ("model", &["runtime", "web"]),
@@ -33,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "errors", "compiler", "vm", "runtime", "preludes", FACADE, "contract", "model", "agent",
+            "errors", "compiler", "vm", "runtime", "preludes", FACADE, "arrow", "contract", "model", "agent",
             "upstream", "mcp",
         ],
     ),
@@ -43,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const BUILD_MAY_USE: &[(&str, &[&str])] = &[("preludes", &["compiler"])];
 const TESTS_MAY_USE: &[(&str, &[&str])] = &[
     ("runtime", &["preludes"]),
+    ("arrow", &["preludes"]),
     // The crate itself, with features that are off by default.
     (FACADE, &[FACADE]),
     ("model", &["contract"]),

@@ -3,14 +3,16 @@
 //! Results go to standard output or `-o`, failures as JSON objects to standard error or `--errors`,
 //! and a summary to standard error.
 
-mod files;
 #[cfg(feature = "parquet")]
-mod parquet;
+mod columns;
+mod explain;
+mod files;
 mod progress;
 mod rules;
+mod source;
 mod summary;
 
-use crate::args::BatchArgs;
+use crate::args::{BatchArgs, RecordFormat};
 use crate::input::read_program;
 use crate::problem::Problem;
 use crate::report::{self, Errors, Report, Warnings};
@@ -18,11 +20,13 @@ use crate::setup::{grants, runtime};
 use files::Files;
 use ptc_bytecode::Code;
 use ptc_runtime::{
-    Batch, Cancel, Ending, Failure, Input, Outcome, Program, Reducer, Rules, Runtime, Summary,
+    Batch, Cancel, Ending, Failure, Input, Outcome, Program, Projection, Reducer, Rules, Runtime, Summary,
 };
+use source::Source;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Exit code of a process that Ctrl-C ended, as shells give it.
@@ -30,6 +34,10 @@ const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &BatchArgs) -> ExitCode {
     let ran = prepare(args).and_then(|Prepared { work, files, mut warnings }| {
+        if args.explain {
+            print!("{}", explain::explain(&files.input, &work.projection()));
+            return Ok(None);
+        }
         let is_shown = !args.settings.json && !args.quiet;
         if is_shown {
             warnings.iter().for_each(|found| found.show());
@@ -41,10 +49,11 @@ pub fn run(args: &BatchArgs) -> ExitCode {
             lacking.iter().for_each(|found| found.show());
         }
         warnings.extend(lacking);
-        Ok((summary, errors, warnings))
+        Ok(Some((summary, errors, warnings)))
     });
     match ran {
-        Ok((summary, errors, warnings)) => summary::finish(args, summary, errors, &warnings),
+        Ok(Some((summary, errors, warnings))) => summary::finish(args, summary, errors, &warnings),
+        Ok(None) => ExitCode::from(report::OK),
         Err(Refusal::Problem(problem)) => report::problem(&problem, args.settings.json),
         Err(Refusal::Program(failure, name)) => {
             let source = failure.source().to_string();
@@ -128,6 +137,7 @@ enum Work {
 }
 
 fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
+    check_formats(args)?;
     let runtime = runtime(&args.settings)?;
     let refuse = |name: &str| {
         let name = name.to_string();
@@ -167,7 +177,33 @@ fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
         };
         (work, input)
     };
-    Ok(Prepared { work, files: Files::open(args, input)?, warnings })
+    let files = Files::open(args, input, &work.projection())?;
+    #[cfg(feature = "parquet")]
+    let files = match (&work, files.input) {
+        (Work::Each(batch), Source::Table(table)) => {
+            Files { input: Source::Table(table.skipping(batch.conditions())), ..files }
+        }
+        (_, input) => Files { input, ..files },
+    };
+    Ok(Prepared { work, files, warnings })
+}
+
+/// Refuses flags for columns where results are not columns.
+fn check_formats(args: &BatchArgs) -> Result<(), Problem> {
+    let refuse = |message: &str| Err(Problem::new(Code::InvalidConfig, message));
+    match args.output_format {
+        RecordFormat::Jsonl if args.schema.is_some() => refuse(
+            "--schema is for columns, and results are JSON lines; add --output-format parquet, arrow or csv",
+        ),
+        RecordFormat::Jsonl => Ok(()),
+        _ if !cfg!(feature = "parquet") => {
+            refuse("--output-format needs a build with the `parquet` feature for all formats but jsonl")
+        }
+        _ if args.reduce || !args.rules.is_empty() => {
+            refuse("--reduce and --rules write JSON; leave --output-format out")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a program that names data which no record will have, once instead of at every record. `record` is
@@ -232,6 +268,15 @@ fn on_interrupt() -> Result<Cancel, Problem> {
 }
 
 impl Work {
+    /// The parts of a record that the programs can observe.
+    fn projection(&self) -> Projection {
+        match self {
+            Work::Each(batch) => batch.projection(),
+            Work::Rules(batch) => batch.projection(),
+            Work::Reduce(batch, _) => batch.projection(),
+        }
+    }
+
     /// Outcome of the batch, and of writing the failures.
     fn run(&self, files: Files, args: &BatchArgs) -> Result<(Summary, io::Result<()>), Refusal> {
         let progress = match self {
@@ -239,12 +284,22 @@ impl Work {
             Work::Rules(batch) => batch.progress(),
             Work::Reduce(batch, _) => batch.progress(),
         };
-        let Files { input, bytes, is_typed, mut output, mut errors } = files;
-        let bar = is_watched(args, is_typed).then(|| progress::bar(bytes, progress));
+        let Files { input, is_typed, mut output, mut errors } = files;
+        let bar = is_watched(args, is_typed).then(|| progress::bar(input.bytes(), progress));
         // Standard input may wait for more after Ctrl-C, which ends the batch all the same.
-        let input = match &bar {
-            Some(bar) => Input::detached(bar.wrap_read(input)),
-            None => Input::detached(input),
+        let skipped = input.skipped();
+        // For records that are skipped, the program gives nil.
+        let with_skipped = |mut summary: Summary| {
+            let count = skipped.load(Ordering::Relaxed);
+            summary.records += count;
+            summary.results += count;
+            summary
+        };
+        let input = match (input, &bar) {
+            (Source::Text { text, .. }, Some(bar)) => Input::detached(bar.wrap_read(text)),
+            (Source::Text { text, .. }, None) => Input::detached(text),
+            #[cfg(feature = "parquet")]
+            (Source::Table(table), _) => Input::rows(table),
         };
         let mut tell = |line, rule: Option<&str>, failure| {
             let text = failure_line(line, rule, failure);
@@ -254,6 +309,15 @@ impl Work {
                 _ => errors.write_all(text.as_bytes()),
             }
         };
+        #[cfg(feature = "parquet")]
+        if let (Work::Each(batch), Some(format)) = (self, source::table_format(args.output_format)) {
+            let mut tell = |line, failure| tell(line, None, failure);
+            let summary = columns::Table::new(args, format, output, &mut tell)?.run(batch, input);
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+            return Ok((with_skipped(summary), errors.finish()));
+        }
         let (summary, reduced) = match self {
             Work::Each(batch) => {
                 (batch.lines(input, &mut output, |line, failure| tell(line, None, failure)), None)
@@ -267,7 +331,7 @@ impl Work {
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
-        let mut summary = summary;
+        let mut summary = with_skipped(summary);
         let told = errors.finish();
         if let Some((value, name)) = reduced {
             let refuse = |failure| Refusal::Program(Box::new(failure), name.clone());

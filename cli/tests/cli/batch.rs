@@ -385,12 +385,37 @@ fn reduce_says_what_its_program_lacks() {
 }
 
 #[test]
-fn parquet_needs_a_build_that_has_it() {
+fn tables_need_a_build_that_has_them() {
     let records = file("rows.parquet", b"PAR1 not really");
     let ran = ptc(&["batch", "-e", "data/row", &records]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     let expected = if cfg!(feature = "parquet") { "cannot read" } else { "no `parquet` feature" };
     assert!(ran.err.contains(expected), "{}", ran.err);
+    let ran = batch("1", &["--output-format", "csv"], b"1\n");
+    let expected = if cfg!(feature = "parquet") { (0, "value\n1\n") } else { (2, "") };
+    assert_eq!((ran.code, ran.out.as_str()), expected, "{}", ran.err);
+}
+
+#[test]
+fn explaining_runs_nothing() {
+    let program = "(let [{:keys [price]} data/row] (* price (get-in data/row [:of :amount])))";
+    let ran = batch(program, &["--explain"], b"not even JSON");
+    ran.expect(0, "the program observes: price, of\ncolumns read: all (JSON lines)\n");
+    let ran = batch("(count data/row)", &["--explain"], b"");
+    ran.expect(0, "the program observes: everything\ncolumns read: all (JSON lines)\n");
+}
+
+#[test]
+fn columns_are_for_results_of_one_program() {
+    for (args, expected) in [
+        (&["--schema", "a: int"][..], "add --output-format parquet"),
+        (&["--output-format", "csv", "--reduce"], "leave --output-format out"),
+        (&["--output-format", "csv", "--schema", "a: number"], "`number` is no type"),
+    ] {
+        let ran = batch(MEAN, args, b"");
+        let is_said = ran.err.contains(expected) || !cfg!(feature = "parquet");
+        assert!(ran.code == 2 && is_said, "{args:?}: {}", ran.err);
+    }
 }
 
 /// Empties a folder for the files of one test: links of an earlier run must not be in the way.
@@ -545,4 +570,83 @@ fn what_is_no_json_and_no_file_has_a_hint() {
     hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{table}")], "jq -Rs .");
     hinted(&["eval", "-e", "data/x", "--data", &format!("x={rows}")], &format!("did you mean `x=@{rows}`"));
     hinted(&["eval", "-e", "(loop [] (recur))", "--fuel", "1000"], "raise the limit with `--fuel`");
+}
+
+/// Tables in files: only in builds that have them.
+#[cfg(feature = "parquet")]
+mod tables {
+    use super::{batch, errors};
+    use crate::{Ran, file, ptc};
+
+    const ORDERS: &str = "id,country,price\n1,NO,3\n2,SE,\n3,NO,x\n";
+
+    /// The path of a file that a test makes.
+    fn made(name: &str) -> String {
+        file(name, "")
+    }
+
+    fn read(path: &str, expr: &str, args: &[&str]) -> Ran {
+        let all: Vec<&str> = ["batch", "-e", expr, path, "--quiet"].iter().chain(args).copied().collect();
+        ptc(&all)
+    }
+
+    #[test]
+    fn every_format_is_written_and_read_again() {
+        let input = "{\"id\": 1, \"at\": [1, 2]}\n{\"id\": null}\n{\"id\": 3, \"at\": []}\n";
+        for format in ["parquet", "arrow"] {
+            let path = made(&format!("table.{format}"));
+            let ran =
+                batch("data/row", &["--output-format", format, "-o", &path, "--quiet"], input.as_bytes());
+            ran.expect(0, "");
+            let all = "{\"id\":1,\"at\":[1,2]}\n{\"id\":null,\"at\":null}\n{\"id\":3,\"at\":[]}\n";
+            read(&path, "data/row", &[]).expect(0, all);
+            read(&path, "(:id data/row)", &["--skip-nil"]).expect(0, "1\n3\n");
+            read(&path, "data/id", &["--fields"]).expect(0, "1\nnull\n3\n");
+            let explained = "the program observes: id\ncolumns read: id (1 of 2)\n";
+            read(&path, "(:id data/row)", &["--explain"]).expect(0, explained);
+        }
+        let path = file("orders.csv", ORDERS);
+        read(&path, "data/row", &["--take", "2"]).expect(
+            0,
+            "{\"id\":\"1\",\"country\":\"NO\",\"price\":\"3\"}\n{\"id\":\"2\",\"country\":\"SE\",\"price\":null}\n",
+        );
+        let ran = batch("(:id data/row)", &["--format", "csv", "--quiet"], ORDERS.as_bytes());
+        ran.expect(0, "\"1\"\n\"2\"\n\"3\"\n");
+        let ran = batch("1", &["--format", "parquet"], b"PAR1");
+        assert!(ran.code == 2 && ran.err.contains("is read from a file only"), "{}", ran.err);
+    }
+
+    #[test]
+    fn records_that_fail_are_left_out_or_rows_of_their_own() {
+        let path = file("fees.csv", ORDERS);
+        let expr = "{:id (:id data/row) :fee (* 2 (parse-long (:price data/row)))}";
+        for (rule, expected) in [("leave-out", "id,fee\n1,6\n"), ("null", "id,fee\n1,6\n,\n,\n")] {
+            let ran = read(&path, expr, &["--output-format", "csv", "--on-error", rule]);
+            assert_eq!((ran.code, ran.out.as_str()), (1, expected), "{}", ran.err);
+            assert_eq!(errors(&ran).iter().map(|error| &error["line"]).collect::<Vec<_>>(), [2, 3]);
+        }
+        let ran = read(&path, expr, &["--output-format", "csv", "--on-error", "column"]);
+        assert!(ran.out.starts_with("id,fee,error\n1,6,\n,,"), "{}", ran.out);
+    }
+
+    #[test]
+    fn results_that_do_not_fit_their_columns_fail() {
+        let input = b"1\n\"x\"\n3\n";
+        let args = ["--output-format", "csv", "--schema", "value: int8", "--json"];
+        let ran = batch("data/row", &args, input);
+        assert_eq!((ran.code, ran.out.as_str()), (1, "value\n1\n3\n"));
+        let told = errors(&ran);
+        assert_eq!(told[0]["line"], 2);
+        let message = "the column `value` is of type Int8, but the value is a string";
+        assert_eq!(told[0]["error"]["message"], message);
+        assert_eq!((told[1]["results"].as_u64(), told[1]["failures"].as_u64()), (Some(2), Some(1)));
+
+        let ran = batch("data/row", &[&args[..], &["--fail-fast"]].concat(), input);
+        assert_eq!((ran.code, ran.out.as_str()), (1, "value\n1\n"));
+        assert_eq!(errors(&ran)[1]["ending"], "failed");
+
+        let ran = batch("data/row", &["--output-format", "csv"], input);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("the column `value` has integers and strings"), "{}", ran.err);
+    }
 }

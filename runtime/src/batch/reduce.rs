@@ -4,9 +4,10 @@
 //! Values travel as owned data: sharing with the records of a part would keep them all in memory.
 
 use super::gate::Held;
-use super::input::Input;
-use super::lines::{Chunk, Parts};
+use super::input::{Input, Opened};
+use super::lines::Parts;
 use super::pipeline::{Stop, queue};
+use super::rows::{Block, Pieces, Record};
 use super::{Batch, Ending, Summary, guarded, summary::Tally};
 use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
@@ -35,6 +36,13 @@ pub struct Reducer {
     finish: Program,
     /// Program for the value of no records.
     empty: Program,
+}
+
+impl Reducer {
+    /// Returns the program that folds records.
+    pub(super) fn program(&self) -> &Program {
+        &self.fold
+    }
 }
 
 impl Batch<Reducer> {
@@ -116,22 +124,29 @@ impl Batch<Reducer> {
         let started = Instant::now();
         let stop = Stop::new(&self.cancel);
         // The order of the parts matters, whatever `ordered` says.
-        let (feed, queue) = queue::<(Chunk, Held), Part>(self.threads, true);
+        let (feed, queue) = queue::<(Block, Held), Part>(self.threads, true);
         let (input, max_line) = (input.into(), self.max_line_bytes);
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
         let mut tree = Tree::default();
         let mut broken = None;
         let (read, whole) = std::thread::scope(|scope| {
-            let read = self.reader(scope, input, feed, &stop, move |input| {
-                let mut parts = Parts::new(input, max_line);
-                Box::new(move || parts.next())
+            let read = self.reader(scope, input, feed, &stop, move |input| match input {
+                Opened::Text(text) => {
+                    let mut parts = Parts::new(text, max_line);
+                    Box::new(move || Ok(parts.next()?.map(Block::Lines)))
+                }
+                // How the host cuts its table depends on the table alone, too.
+                Opened::Tables(tables) => {
+                    let mut pieces = Pieces::new(tables, None);
+                    Box::new(move || pieces.next())
+                }
             });
             let whole = queue.drain(
                 &stop,
                 || Worker { batch: self, stop: &stop, evaluator: None },
-                |worker, (chunk, _held), give| {
-                    give.last(worker.part(&chunk));
+                |worker, (block, _held), give| {
+                    give.last(worker.part(&block));
                 },
                 |part| {
                     let any = !part.failures.is_empty();
@@ -224,19 +239,19 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn part(&mut self, chunk: &Chunk) -> Part {
+    fn part(&mut self, block: &Block) -> Part {
         let mut part = Part { value: None, results: 0, failures: Vec::new() };
-        if chunk.too_long {
-            part.failures.push((chunk.first, self.batch.too_long()));
+        if let Some(number) = block.too_long() {
+            part.failures.push((number, self.batch.too_long()));
         }
-        let (numbers, rows): (Vec<u64>, Vec<&[u8]>) = chunk.lines().unzip();
+        let (numbers, rows): (Vec<u64>, Vec<Record<'_>>) = block.records().unzip();
         self.fold(&numbers, &rows, &mut part);
         part
     }
 
     /// Folds these rows on top of the value so far. If that fails, folds them again in smaller pieces, so that only the rows
     /// that fail on their own are left out.
-    fn fold(&mut self, numbers: &[u64], rows: &[&[u8]], part: &mut Part) {
+    fn fold(&mut self, numbers: &[u64], rows: &[Record<'_>], part: &mut Part) {
         // Pieces of `rows` that are still to be folded, the first at the end.
         let mut waiting = Vec::new();
         waiting.push(0..rows.len());
@@ -265,7 +280,7 @@ impl Worker<'_> {
         }
     }
 
-    fn rows(&mut self, rows: &[&[u8]], value: Option<&Frozen>) -> Result<Frozen, Failure> {
+    fn rows(&mut self, rows: &[Record<'_>], value: Option<&Frozen>) -> Result<Frozen, Failure> {
         let batch = self.batch;
         let Reducer { fold, go_on, .. } = &batch.work;
         let Some(value) = value else {
@@ -274,13 +289,14 @@ impl Worker<'_> {
                 self.evaluator.take().unwrap_or_else(|| self.made(fold, batch.grants.clone()));
             let kept = &mut self.evaluator;
             return guarded(fold, || {
-                let value = evaluator.json_rows(ROWS, rows).and_then(|outcome| owned(fold, outcome));
+                let value =
+                    Record::run_all(rows, &mut evaluator, ROWS).and_then(|outcome| owned(fold, outcome));
                 *kept = Some(evaluator);
                 value
             });
         };
         let grants = batch.grants.clone().frozen(VALUE, value.clone());
-        guarded(go_on, || owned(go_on, self.made(go_on, grants).json_rows(ROWS, rows)?))
+        guarded(go_on, || owned(go_on, Record::run_all(rows, &mut self.made(go_on, grants), ROWS)?))
     }
 
     fn made(&self, program: &Program, grants: Grants) -> Evaluator {

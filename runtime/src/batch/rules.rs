@@ -1,7 +1,8 @@
 //! Several programs over each record, which is parsed once.
 
 use super::input::Input;
-use super::stream::Written;
+use super::rows::Record;
+use super::stream::{Text, Written};
 use super::{Batch, Summary, guarded};
 use crate::evaluator::Evaluator;
 use crate::host::Runtime;
@@ -21,6 +22,13 @@ struct Rule {
     /// Name as a JSON string.
     key: String,
     program: Program,
+}
+
+impl Rules {
+    /// Returns the programs.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.0.iter().map(|rule| &rule.program)
+    }
 }
 
 impl Batch<Rules> {
@@ -94,7 +102,7 @@ impl Batch<Rules> {
     ) -> Summary {
         let too_long = |number, failure| (number, None, failure);
         let tell = |(number, rule, failure): FailedRecord| failed(number, rule.as_deref(), failure);
-        self.stream(input.into(), output, || Worker::new(self), Worker::record, too_long, tell)
+        self.stream(input.into(), Text(output, tell), || Worker::new(self), Worker::record, too_long)
     }
 }
 
@@ -112,23 +120,23 @@ impl<'a> Worker<'a> {
         Worker { batch, evaluator: None }
     }
 
-    fn record(&mut self, number: u64, line: &[u8], written: &mut Written<FailedRecord>) {
-        let start = written.text.len();
+    fn record(&mut self, number: u64, one: Record<'_>, written: &mut Written<Vec<u8>, FailedRecord>) {
+        let start = written.made.len();
         let failures = written.failures.len();
-        written.text.push(b'{');
+        written.made.push(b'{');
         // True once the machine holds the record.
         let mut held = false;
         for rule in self.batch.work.0.iter() {
-            let ran = self.rule(rule, line, held);
+            let ran = self.rule(rule, one, held);
             held = ran.is_ok();
             match ran {
                 Ok(json) => {
-                    if written.text.len() > start + 1 {
-                        written.text.push(b',');
+                    if written.made.len() > start + 1 {
+                        written.made.push(b',');
                     }
-                    written.text.extend_from_slice(rule.key.as_bytes());
-                    written.text.push(b':');
-                    written.text.extend_from_slice(json.as_bytes());
+                    written.made.extend_from_slice(rule.key.as_bytes());
+                    written.made.push(b':');
+                    written.made.extend_from_slice(json.as_bytes());
                 }
                 Err(Failed { failure, unread: true }) => {
                     written.failures.push((number, None, *failure));
@@ -139,11 +147,11 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        let some = written.text.len() > start + 1;
+        let some = written.made.len() > start + 1;
         if some || self.batch.work.0.is_empty() {
-            written.text.extend_from_slice(b"}\n");
+            written.made.extend_from_slice(b"}\n");
         } else {
-            written.text.truncate(start);
+            written.made.truncate(start);
         }
         if written.failures.len() > failures {
             written.failed += 1;
@@ -153,7 +161,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs one program and returns its value as JSON.
-    fn rule(&mut self, rule: &Rule, line: &[u8], held: bool) -> Result<String, Failed> {
+    fn rule(&mut self, rule: &Rule, one: Record<'_>, held: bool) -> Result<String, Failed> {
         let (batch, program) = (self.batch, &rule.program);
         // Taken out, so that an evaluator that panicked is not used again.
         let mut evaluator = self.evaluator.take().unwrap_or_else(|| batch.evaluator(program));
@@ -164,7 +172,7 @@ impl<'a> Worker<'a> {
             let same = if held { evaluator.over_same() } else { None };
             let ran = match same {
                 Some(ran) => ran.map(Outcome::json),
-                None => evaluator.json(&batch.name, line).map(Outcome::json),
+                None => one.run(&mut evaluator, &batch.name).map(Outcome::json),
             };
             unread = ran.is_err() && evaluator.was_unread();
             *kept = Some(evaluator);

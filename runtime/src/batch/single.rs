@@ -3,7 +3,8 @@
 use super::input::Input;
 use super::pace::Pace;
 use super::pipeline::{Give, Stop, queue};
-use super::stream::Written;
+use super::rows::Record;
+use super::stream::{Output, Part, Text, Written};
 use super::{Batch, Ending, Summary, guarded, summary::Tally};
 use crate::evaluator::Evaluator;
 use crate::run::{Failure, Outcome};
@@ -26,26 +27,69 @@ impl Batch {
         output: impl Write,
         mut failed: impl FnMut(u64, Failure) -> io::Result<()>,
     ) -> Summary {
-        let record = |worker: &mut Worker<'_>, number, line: &[u8], written: &mut Written<_>| match worker
-            .record(
-                |evaluator, name| evaluator.json(name, line),
-                |outcome| outcome.json().map_err(|fault| Failure::of(fault, None, self.work.clone())),
-            ) {
-            Ok(json) => {
-                if !(self.skip_nil && json == "null") {
-                    written.text.extend_from_slice(json.as_bytes());
-                    written.text.push(b'\n');
+        let output = Text(output, |(number, failure)| failed(number, failure));
+        let json =
+            |outcome: &Outcome| outcome.json().map_err(|fault| Failure::of(fault, None, self.work.clone()));
+        self.each(input.into(), output, json, |text: &mut Vec<u8>, _, json| {
+            if !(self.skip_nil && json == "null") {
+                text.extend_from_slice(json.as_bytes());
+                text.push(b'\n');
+            }
+        })
+    }
+
+    /// Reads records as [`Batch::lines`] does, and gives the result of each to `each` on the calling thread, with its
+    /// number, which counts from 1. The function `get` takes it from the outcome, on the thread that ran the program. An
+    /// error of `each` ends the batch as one of an output does.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(* data/row data/row)")?;
+    /// let mut squares = Vec::new();
+    /// let get = |outcome: &ptc_runtime::Outcome| outcome.get::<i64>();
+    /// let summary = Batch::new(&runtime, &program).values(&b"3\nnull\n4\n"[..], get, |number, square| {
+    ///     squares.push((number, square.ok()));
+    ///     Ok(())
+    /// });
+    /// assert_eq!(squares, [(1, Some(9)), (2, None), (3, Some(16))]);
+    /// assert_eq!((summary.results, summary.failures), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values<'i, T: Send + 'static>(
+        &self,
+        input: impl Into<Input<'i>>,
+        get: impl Fn(&Outcome) -> Result<T, Failure> + Sync,
+        each: impl FnMut(u64, Result<T, Failure>) -> io::Result<()>,
+    ) -> Summary {
+        self.each(input.into(), Each(each), get, |made: &mut Values<T>, number, value| {
+            made.0.push((number, value));
+        })
+    }
+
+    /// Runs the program over every record; `add` puts the results that `get` takes together.
+    fn each<P: Part, T>(
+        &self,
+        input: Input<'_>,
+        output: impl Output<P, (u64, Failure)>,
+        get: impl Fn(&Outcome) -> Result<T, Failure> + Sync,
+        add: impl Fn(&mut P, u64, T) + Sync,
+    ) -> Summary {
+        let record =
+            |worker: &mut Worker<'_>, number, one: Record<'_>, written: &mut Written<P, _>| match worker
+                .record(|evaluator, name| one.run(evaluator, name), &get)
+            {
+                Ok(value) => {
+                    add(&mut written.made, number, value);
+                    written.results += 1;
                 }
-                written.results += 1;
-            }
-            Err(failure) => {
-                written.failed += 1;
-                written.failures.push((number, failure));
-            }
-        };
+                Err(failure) => {
+                    written.failed += 1;
+                    written.failures.push((number, failure));
+                }
+            };
         let too_long = |number, failure| (number, failure);
-        let failed = |(number, failure)| failed(number, failure);
-        self.stream(input.into(), output, || Worker::new(self), record, too_long, failed)
+        self.stream(input, output, || Worker::new(self), record, too_long)
     }
 
     /// Runs the program over Rust values. `each` receives the number of the record, from 0, and its result, on the
@@ -182,6 +226,45 @@ impl Batch {
             }
         }
         tally.summary(started, if is_cancelled() { Ending::Cancelled } else { Ending::Complete })
+    }
+}
+
+/// Results with the numbers of their records.
+struct Values<T>(Vec<(u64, T)>);
+
+impl<T> Default for Values<T> {
+    fn default() -> Values<T> {
+        Values(Vec::new())
+    }
+}
+
+impl<T: Send + 'static> Part for Values<T> {
+    fn bytes(&self) -> usize {
+        // What a value holds besides is not known; a record of some columns is about this long.
+        self.0.len() * (size_of::<T>() + 64)
+    }
+}
+
+/// Output that gives each result to a function.
+struct Each<E>(E);
+
+impl<T: Send + 'static, E: FnMut(u64, Result<T, Failure>) -> io::Result<()>> Output<Values<T>, (u64, Failure)>
+    for Each<E>
+{
+    fn put(&mut self, written: Written<Values<T>, (u64, Failure)>, count: impl FnOnce()) -> io::Result<()> {
+        count();
+        let mut failures = written.failures.into_iter().peekable();
+        for (number, value) in written.made.0 {
+            while let Some((earlier, failure)) = failures.next_if(|(failed, _)| *failed < number) {
+                self.0(earlier, Err(failure))?;
+            }
+            self.0(number, Ok(value))?;
+        }
+        failures.try_for_each(|(number, failure)| self.0(number, Err(failure)))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

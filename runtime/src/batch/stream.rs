@@ -1,15 +1,16 @@
-//! Streams of lines in and lines out, shared by [`Batch::lines`] for one program and for several.
+//! Streams of records in and results out, shared by the ways to run one program and several.
 
 use super::gate::{Gate, Held};
-use super::input::Input;
-use super::lines::{Chunk, Lines};
+use super::input::{Input, Opened};
+use super::lines::Lines;
 use super::pace::Pace;
 use super::pipeline::{Feed, Give, Stop, queue};
+use super::rows::{Block, Pieces, Record};
 use super::{Batch, Ending, Summary, summary::Tally};
 use crate::run::Failure;
 use ptc_bytecode::Code;
 use ptc_vm::Fault;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::thread::Scope;
@@ -21,12 +22,12 @@ const PART_RECORDS: usize = 4096;
 /// Maximum input held per worker in bytes, unless one line is longer.
 const HELD_BYTES: usize = 4 << 20;
 
-/// Source of the next chunk of the input, until there is none.
-pub(super) type Chunks<'i> = Box<dyn FnMut() -> io::Result<Option<Chunk>> + 'i>;
+/// Source of the next records of the input, until there are none.
+pub(super) type Blocks<'i> = Box<dyn FnMut() -> io::Result<Option<Block>> + 'i>;
 
-/// Result lines and failures.
-pub(super) struct Written<F> {
-    pub text: Vec<u8>,
+/// Results and failures.
+pub(super) struct Written<P, F> {
+    pub made: P,
     /// Number of records with a result.
     pub results: u64,
     pub failed: u64,
@@ -34,23 +35,58 @@ pub(super) struct Written<F> {
     pub failures: Vec<F>,
 }
 
-impl<F> Default for Written<F> {
-    fn default() -> Written<F> {
-        Written { text: Vec::new(), results: 0, failed: 0, failures: Vec::new() }
+impl<P: Default, F> Default for Written<P, F> {
+    fn default() -> Written<P, F> {
+        Written { made: P::default(), results: 0, failed: 0, failures: Vec::new() }
+    }
+}
+
+/// Results of some records.
+pub(super) trait Part: Default + Send + 'static {
+    /// Returns their approximate size in memory.
+    fn bytes(&self) -> usize;
+}
+
+impl Part for Vec<u8> {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Target of results and failures.
+pub(super) trait Output<P, F> {
+    /// Writes some; calls `count` once the results are delivered.
+    fn put(&mut self, written: Written<P, F>, count: impl FnOnce()) -> io::Result<()>;
+
+    /// Lets everything that was written be seen.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// Output of lines, and a function for failures.
+pub(super) struct Text<W, F>(pub W, pub F);
+
+impl<W: Write, F, E: FnMut(F) -> io::Result<()>> Output<Vec<u8>, F> for Text<W, E> {
+    fn put(&mut self, written: Written<Vec<u8>, F>, count: impl FnOnce()) -> io::Result<()> {
+        self.0.write_all(&written.made)?;
+        count();
+        written.failures.into_iter().try_for_each(&mut self.1)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
 impl<Work> Batch<Work> {
-    /// Runs `record` on every line, with a state that `worker` makes for each thread. A line that is too long
+    /// Runs `record` on every record, with a state that `worker` makes for each thread. A line that is too long
     /// counts as a failure.
-    pub(super) fn stream<S, F: Send + 'static>(
+    pub(super) fn stream<S, P: Part, F: Send + 'static>(
         &self,
         input: Input<'_>,
-        mut output: impl Write,
+        output: impl Output<P, F>,
         worker: impl Fn() -> S + Sync,
-        record: impl Fn(&mut S, u64, &[u8], &mut Written<F>) + Sync,
+        record: impl Fn(&mut S, u64, Record<'_>, &mut Written<P, F>) + Sync,
         too_long: impl Fn(u64, Failure) -> F + Sync,
-        mut failed: impl FnMut(F) -> io::Result<()>,
     ) -> Summary
     where
         Work: Sync,
@@ -58,30 +94,35 @@ impl<Work> Batch<Work> {
         let started = Instant::now();
         let stop = Stop::new(&self.cancel);
         let pace = Arc::new(Pace::default());
-        let (feed, queue) = queue::<(Chunk, Held), Written<F>>(self.threads, self.ordered);
+        let (feed, queue) = queue::<(Block, Held), Written<P, F>>(self.threads, self.ordered);
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
-        let output = std::cell::RefCell::new(&mut output);
-        let (pace_of_lines, max_line) = (pace.clone(), self.max_line_bytes);
+        let output = std::cell::RefCell::new(output);
+        let (pace_of_input, max_line) = (pace.clone(), self.max_line_bytes);
         let (read, whole) = std::thread::scope(|scope| {
-            let read = self.reader(scope, input, feed, &stop, move |input| {
-                let mut lines = Lines::new(input, max_line);
-                Box::new(move || lines.next(pace_of_lines.records()))
+            let read = self.reader(scope, input, feed, &stop, move |input| match input {
+                Opened::Text(text) => {
+                    let mut lines = Lines::new(text, max_line);
+                    Box::new(move || Ok(lines.next(pace_of_input.records())?.map(Block::Lines)))
+                }
+                Opened::Tables(tables) => {
+                    let mut pieces = Pieces::new(tables, Some(pace_of_input));
+                    Box::new(move || pieces.next())
+                }
             });
             let whole = queue.drain(
                 &stop,
                 worker,
-                |state, (chunk, _held), give| {
-                    let record =
-                        |number, line: &[u8], written: &mut Written<F>| record(state, number, line, written);
-                    self.chunk(&chunk, &stop, &pace, give, record, &too_long);
+                |state, (block, _held), give| {
+                    let record = |number, one: Record<'_>, written: &mut Written<P, F>| {
+                        record(state, number, one, written);
+                    };
+                    self.block(&block, &stop, &pace, give, record, &too_long);
                 },
-                |written: Written<F>| {
-                    let any = written.failed > 0;
-                    let put = output.borrow_mut().write_all(&written.text).and_then(|()| {
-                        tally.count(written.results, written.failed);
-                        written.failures.into_iter().try_for_each(&mut failed)
-                    });
+                |written: Written<P, F>| {
+                    let (results, failures) = (written.results, written.failed);
+                    let any = failures > 0;
+                    let put = output.borrow_mut().put(written, || tally.count(results, failures));
                     match put {
                         Err(error) => ending = Some(Ending::of_write(error)),
                         Ok(()) if any && self.fail_fast => ending = Some(Ending::Failed),
@@ -105,14 +146,14 @@ impl<Work> Batch<Work> {
         tally.summary(started, ending)
     }
 
-    /// Starts the thread that reads the chunks that `cut` makes of the input; its result tells how the input ended.
+    /// Starts the thread that reads the blocks that `cut` makes of the input; its result tells how the input ended.
     pub(super) fn reader<'scope, M: Send + 'static>(
         &self,
         scope: &'scope Scope<'scope, '_>,
         input: Input<'scope>,
-        feed: Feed<(Chunk, Held), M>,
+        feed: Feed<(Block, Held), M>,
         stop: &Stop,
-        cut: impl FnOnce(Box<dyn Read + Send + '_>) -> Chunks<'_> + Send + 'static,
+        cut: impl FnOnce(Opened<'_>) -> Blocks<'_> + Send + 'static,
     ) -> Arc<OnceLock<io::Result<()>>> {
         let read = Arc::new(OnceLock::new());
         let held = HELD_BYTES.saturating_mul(self.threads);
@@ -129,12 +170,12 @@ impl<Work> Batch<Work> {
                     Err(error) => break Err(error),
                     Ok(None) => break Ok(()),
                     Ok(Some(_)) if stop.is_set() => return,
-                    Ok(Some(mut chunk)) => {
+                    Ok(Some(mut block)) => {
                         if left < u64::MAX {
-                            left -= chunk.cut(left);
+                            left -= block.cut(left);
                         }
-                        let inside = gate.enter(chunk.bytes.len(), held, &stop);
-                        if !feed.send((chunk, inside)) {
+                        let inside = gate.enter(block.bytes(), held, &stop);
+                        if !feed.send((block, inside)) {
                             return;
                         }
                     }
@@ -145,34 +186,34 @@ impl<Work> Batch<Work> {
         read
     }
 
-    /// Runs the lines of one chunk and delivers the results, in parts if they are long.
-    fn chunk<F>(
+    /// Runs the records of one block and delivers the results, in parts if they are long.
+    fn block<P: Part, F>(
         &self,
-        chunk: &Chunk,
+        block: &Block,
         stop: &Stop,
         pace: &Pace,
-        give: &Give<'_, Written<F>>,
-        mut record: impl FnMut(u64, &[u8], &mut Written<F>),
+        give: &Give<'_, Written<P, F>>,
+        mut record: impl FnMut(u64, Record<'_>, &mut Written<P, F>),
         too_long: &impl Fn(u64, Failure) -> F,
     ) {
         let started = Instant::now();
         let mut written = Written::default();
-        if chunk.too_long {
+        if let Some(number) = block.too_long() {
             written.failed = 1;
-            written.failures.push(too_long(chunk.first, self.too_long()));
+            written.failures.push(too_long(number, self.too_long()));
         }
         let mut count = 0;
-        for (number, line) in chunk.lines() {
+        for (number, one) in block.records() {
             if stop.is_set() {
                 give.more(written);
                 return;
             }
             count += 1;
-            record(number, line, &mut written);
+            record(number, one, &mut written);
             if self.fail_fast && written.failed > 0 {
                 break;
             }
-            let full = written.text.len() >= PART_BYTES || written.failures.len() >= PART_RECORDS;
+            let full = written.made.bytes() >= PART_BYTES || written.failures.len() >= PART_RECORDS;
             if full && !give.more(std::mem::take(&mut written)) {
                 return;
             }

@@ -1,19 +1,18 @@
 //! Files of a batch: the source of records, and the targets of results and failures.
 
+use super::source::{Source, cannot};
 use crate::args::BatchArgs;
-use crate::input::waiting_for;
 use crate::problem::Problem;
 use ptc_bytecode::Code;
+use ptc_runtime::Projection;
 use ptc_runtime::files::{Access, Replacement, is_same_file};
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Seek, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Everything that is read and written.
 pub struct Files {
-    pub input: Box<dyn Read + Send>,
-    /// Of the input, if that is known.
-    pub bytes: Option<u64>,
+    pub input: Source,
     /// True if somebody types it at a terminal.
     pub is_typed: bool,
     pub output: Destination,
@@ -21,15 +20,9 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn open(args: &BatchArgs, input: Option<&Path>) -> Result<Files, Problem> {
+    pub fn open(args: &BatchArgs, input: Option<&Path>, projection: &Projection) -> Result<Files, Problem> {
         let from = input.filter(|file| *file != Path::new("-"));
-        let (input, bytes) = match from {
-            None => {
-                waiting_for("records, one per line,");
-                (Box::new(io::stdin()) as Box<dyn Read + Send>, None)
-            }
-            Some(path) => records(path)?,
-        };
+        let input = Source::open(from, args.format, projection)?;
         check_places(args, from)?;
         let create =
             |path: &PathBuf| Destination::create(path).map_err(|error| cannot("write", path, &error));
@@ -42,45 +35,8 @@ impl Files {
             None => Destination::Direct(Box::new(io::stderr())),
         };
         let is_typed = from.is_none() && io::stdin().is_terminal();
-        Ok(Files { input, bytes, is_typed, output, errors })
+        Ok(Files { input, is_typed, output, errors })
     }
-}
-
-type Records = (Box<dyn Read + Send>, Option<u64>);
-
-/// The records of a file as JSON lines, and their length if it is known.
-fn records(path: &Path) -> Result<Records, Problem> {
-    let open = || -> io::Result<(File, std::fs::Metadata)> {
-        let file = File::open(path)?;
-        let about = file.metadata()?;
-        Ok((file, about))
-    };
-    let (mut file, about) = open().map_err(|error| cannot("read", path, &error))?;
-    if about.is_dir() {
-        return Err(cannot("read", path, &"it is a folder"));
-    }
-    if !about.is_file() {
-        return Ok((Box::new(file), None));
-    }
-    let mut start = [0; 4];
-    let magic = file.read_exact(&mut start).is_ok_and(|()| &start == b"PAR1");
-    file.rewind().map_err(|error| cannot("read", path, &error))?;
-    if magic { parquet(path, file) } else { Ok((Box::new(file), Some(about.len()))) }
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(path: &Path, file: File) -> Result<Records, Problem> {
-    let rows = super::parquet::Rows::open(path, file).map_err(|error| cannot("read", path, &error))?;
-    Ok((Box::new(rows), None))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: File) -> Result<Records, Problem> {
-    Err(cannot("read", path, &"it is a Parquet file, and this build has no `parquet` feature"))
-}
-
-fn cannot(what: &str, path: &Path, why: &dyn std::fmt::Display) -> Problem {
-    Problem::new(Code::InvalidConfig, format!("cannot {what} {}: {why}", path.display()))
 }
 
 /// Refuses to write over what is read, and two kinds of lines into one file.
@@ -120,7 +76,7 @@ const BUFFER: usize = 1 << 16;
 /// Target of lines.
 pub enum Destination {
     /// There at once: standard output, pipes, devices.
-    Direct(Box<dyn Write>),
+    Direct(Box<dyn Write + Send>),
     /// Beside a file, which stays as it is until all is written.
     Replacement(BufWriter<Replacement>),
 }
