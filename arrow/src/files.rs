@@ -126,7 +126,7 @@ impl Reader {
         batches: Box<dyn Batches>,
     ) -> Result<Reader, String> {
         let name = name.display().to_string();
-        // What the program needs and no value can hold is known before the first row.
+        // Columns whose type no value can hold are refused before the first row is read.
         let empty = RecordBatch::new_empty(schema.clone());
         Table::new(&empty, projection).map_err(|error| error.to_string())?;
         let (projection, skipped) = (projection.clone(), Arc::default());

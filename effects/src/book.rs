@@ -47,7 +47,7 @@ impl Book {
         let entry = self.entries.get(id)?;
         let is_news = match entry.state {
             _ if attempt > entry.attempts => false,
-            // What is known already, or was said by an operator, is not replaced by "unknown".
+            // An unknown outcome replaces neither a known one nor what an operator said.
             _ if outcome.state() == State::Unknown => attempt == entry.attempts && entry.state == State::Sent,
             State::Sent | State::Unknown | State::NotDone | State::Held => true,
             // An answer of an earlier attempt: the call was done twice, which somebody has to know.

@@ -59,7 +59,7 @@ fn a_late_answer_settles_an_unknown_call() {
     ledger.abandon(&intent.id, "nobody waits");
     block_on(ledger.end(&intent.id, 1, Outcome::done(json!(1)))).unwrap();
     assert_eq!(begin(&ledger, intent.clone()), Begun::Known(Outcome::done(json!(1))));
-    // What is known stays known.
+    // A known outcome is not replaced by an unknown one.
     ledger.abandon(&intent.id, "too late");
     assert_eq!(state(&ledger, &intent.id), State::Done);
 }

@@ -98,7 +98,11 @@ impl EffectSlot {
     ) -> Result<Settled, ToolError> {
         let unusable = |error: LedgerError| ToolError::new(format!("nothing was sent: {error}"));
         let open = Open::new(self);
-        let attempt = match self.ledger.begin(self.intent(&call)).await.map_err(unusable)? {
+        let begun = self.ledger.begin(self.intent(&call)).await.map_err(unusable)?;
+        if !matches!(begun, Begun::Send { .. }) {
+            open.close();
+        }
+        let attempt = match begun {
             Begun::Send { attempt } => attempt,
             Begun::Known(outcome) => return Ok(known(outcome)),
             Begun::Settled(answer) => return Ok(Settled::Said(answer)),
@@ -129,7 +133,7 @@ impl EffectSlot {
         };
         // The answer is there: if it cannot be written down, the ledger says "unknown", which is safe.
         let _ = self.ledger.end(&self.id, attempt, outcome).await;
-        drop(open);
+        open.close();
         Ok(verdict)
     }
 
@@ -211,13 +215,17 @@ impl<'s> Open<'s> {
         slot.is_open.store(true, Ordering::SeqCst);
         Open(slot)
     }
+
+    /// The ledger has what is to be said about the call.
+    fn close(&self) {
+        self.0.is_open.store(false, Ordering::SeqCst);
+    }
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        // Changes nothing about a call with an outcome.
         self.0.abandon();
-        self.0.is_open.store(false, Ordering::SeqCst);
+        self.close();
     }
 }
 

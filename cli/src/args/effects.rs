@@ -10,8 +10,8 @@ const HEADING: &str = "Effects";
 /// The ledger that a run writes to.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct RecordArgs {
-    /// Writes every call that may change something to this ledger before it is sent, so that none is
-    /// sent twice; default: $PTC_EFFECTS.
+    /// Writes every call of a program that may change something to this ledger before it is sent, so
+    /// that none is sent twice; default: $PTC_EFFECTS.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub effects: Option<PathBuf>,
 

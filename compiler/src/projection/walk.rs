@@ -191,7 +191,7 @@ impl<'a> Walk<'a> {
                 all
             }
             Kind::Do(body) => self.body(body, frame),
-            // What `recur` assigns is used in full, so a local is its start value or no part of the data.
+            // A value that `recur` assigns is used in full, so a local is its start value or no part of the data.
             Kind::Let(bindings, body) | Kind::Loop(bindings, body) => {
                 for (local, value) in bindings {
                     let value = self.visit(value, frame);
@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
                 });
                 std::iter::once(part).collect()
             }
-            // Whatever is stored in a definition is used in full there.
+            // A value that is stored in a definition is used in full there.
             Name::This
             | Name::Def(_)
             | Name::DefOrNil(_)

@@ -20,6 +20,10 @@ const MAX_LINE: usize = 64 << 20;
 /// Opens the file and its key, and makes them if they are missing.
 pub fn open(path: &Path) -> Result<(File, [u8; 32]), LedgerError> {
     let mut file = private(path).map_err(|error| unusable(path, &error))?;
+    // Reading a pipe would wait for ever.
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(LedgerError::Storage(format!("{} is not a regular file", path.display())));
+    }
     file.lock().map_err(|error| unusable(path, &error))?;
     let made = begin(&mut file).and_then(|()| key(&key_path(path)));
     sync_folder(path);
@@ -130,7 +134,7 @@ fn record(line: &[u8]) -> Option<Record> {
 
 /// Appends text at the end of the whole lines and makes it durable. On failure nothing of it stays.
 pub fn append(file: &mut File, whole: u64, text: &str) -> io::Result<u64> {
-    // What a killed writer left behind is cut off.
+    // A writer that was killed may have left an incomplete line.
     file.set_len(whole)?;
     let head = if whole == 0 { HEAD } else { "" };
     let written = file

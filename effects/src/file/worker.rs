@@ -135,7 +135,7 @@ impl Worker {
                 replies.push(Box::new(|written| answer(to, written.map(|()| found))));
             }
             Request::Prune(older_than, to) => {
-                // What was decided before goes into the new file, too.
+                // The new file has the records of the requests before this one, too.
                 let pruned = self.prune(older_than);
                 if pruned.is_ok() {
                     text.clear();

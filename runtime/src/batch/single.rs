@@ -240,7 +240,7 @@ impl<T> Default for Values<T> {
 
 impl<T: Send + 'static> Part for Values<T> {
     fn bytes(&self) -> usize {
-        // What a value holds besides is not known; a record of some columns is about this long.
+        // The size of the other parts of a value is unknown; a record of some columns is about this long.
         self.0.len() * (size_of::<T>() + 64)
     }
 }
