@@ -72,6 +72,8 @@ codes! {
     318 Fail "fail" "The program called `(fail …)`.";
     319 Uncaught "uncaught_exception" "The program threw an exception that nothing caught.";
     320 EffectDiverged "effect_diverged" "The ledger has another call at this place of the run.";
+    321 UnknownAnswer "unknown_answer" "The plan ends here: the program looks at the answer of a write that was not sent.";
+    322 PlanDiffers "plan_differs" "The run differs from the plan that it was to carry out.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
     402 MemoryExceeded "memory_exceeded" "Live data exceeded `limits.memory_bytes`, or granted data exceeded `limits.granted_bytes`.";

@@ -109,6 +109,40 @@ impl Datum {
         u32::try_from(place).is_ok_and(|place| self.veiled().binary_search(&place).is_ok())
     }
 
+    /// Returns a copy with this text in place of every veiled subtree.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// let pair = Datum::new(vec![Node::Int(1), Node::Int(2), Node::Vector(2), Node::Int(3), Node::Vector(2)]).unwrap();
+    /// let hidden = Datum::new(vec![Node::Str("…".into()), Node::Int(3), Node::Vector(2)]).unwrap();
+    /// assert_eq!(pair.with_veiled(vec![2]).redacted("…"), hidden);
+    /// ```
+    #[must_use]
+    pub fn redacted(&self, hidden: &str) -> Datum {
+        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
+        // Starts of the subtrees that are written and belong to no collection yet.
+        let mut starts: Vec<usize> = Vec::new();
+        for (place, node) in self.nodes.iter().enumerate() {
+            let takes = match node {
+                Node::Vector(n) | Node::Set(n) => *n as usize,
+                Node::Map(n) => 2 * *n as usize,
+                _ => 0,
+            };
+            let first = starts.len().saturating_sub(takes);
+            let start = starts.get(first).copied().unwrap_or(nodes.len());
+            starts.truncate(first);
+            starts.push(start);
+            match self.is_veiled(place) {
+                true => {
+                    nodes.truncate(start);
+                    nodes.push(Node::Str(hidden.into()));
+                }
+                false => nodes.push(node.clone()),
+            }
+        }
+        Datum { nodes: Arc::new(nodes), veiled: None }
+    }
+
     /// Returns the nodes, children before their collection.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -42,6 +42,8 @@ pub enum Subject {
     Data(String),
     /// A tool that was not granted.
     Tool(String),
+    /// The answer of a write that a plan lists and does not send, by the number of the write in its plan.
+    Write(u64),
     /// Upstream servers, when there are none.
     Servers,
     /// A prelude that is not attached; the message already says so.

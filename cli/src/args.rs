@@ -130,8 +130,12 @@ pub struct EvalArgs {
 
     /// Runs many programs: one {"id","program","context"} per line of standard input, one result
     /// per line of output. The members of "context" become data/<member>.
-    #[arg(long, conflicts_with_all = ["program", "expr", "upstreams_config", "effects", "run_name"])]
+    #[arg(long, conflicts_with_all = ["program", "expr", "upstreams_config", "effects", "run_name", "plan", "approve", "apply"])]
     pub jsonl: bool,
+
+    /// Lists the calls that would change something instead of sending them, and writes the plan to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Effects")]
+    pub plan: Option<Option<PathBuf>>,
 
     #[command(flatten)]
     pub write: WriteArgs,
@@ -152,6 +156,10 @@ pub struct RunArgs {
     /// The program; `-` is standard input.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+
+    /// Lists the calls that would change something instead of sending them, and writes the plan to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Effects")]
+    pub plan: Option<Option<PathBuf>>,
 
     #[command(flatten)]
     pub write: WriteArgs,

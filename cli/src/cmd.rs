@@ -26,14 +26,16 @@ pub mod upstream;
 pub mod verify;
 
 use crate::args::{RecordArgs, Settings, UpstreamArgs, WriteArgs};
+use crate::oversight::Overseeing;
 use crate::problem::Problem;
 use crate::recording::Recording;
-use crate::report::{self, Report, text_json};
+use crate::report::{self, OK, Report, text_json};
 use crate::setup::engine;
 use crate::upstreams;
 use ptc_bytecode::Code;
 use ptc_runtime::PreludeTrace;
 use ptc_upstream::{ProgramHost, Upstream};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -44,15 +46,16 @@ fn run_program(
     settings: &Settings,
     write: &WriteArgs,
     servers: &UpstreamArgs,
-    record: &RecordArgs,
+    (record, plan): (&RecordArgs, Option<&Option<PathBuf>>),
 ) -> ExitCode {
     let done = source.and_then(|source| {
         let upstream = upstreams::start(servers)?;
-        let recording = Recording::open(record)?;
-        let (report, members) = run_on(&source, settings, write, upstream.as_ref(), recording.as_ref())?;
+        let overseeing = Overseeing::open(record, plan)?;
+        let (report, members) = run_on(&source, settings, write, upstream.as_ref(), &overseeing)?;
+        let Some((report, members)) = report.zip(Some(members)) else { return Ok(report::out(&members, OK)) };
         let failed = report.result.as_ref().err().and_then(|errors| errors.diagnostics.first()).map(|first| first.code);
         if let (Some(Recording { run, .. }), true) =
-            (recording, failed.is_some_and(|code| code != Code::EffectDiverged))
+            (overseeing.recording, failed.is_some_and(|code| code != Code::EffectDiverged))
         {
             // A person who fixes the cause does not want to do everything again.
             eprintln!("note: this run is `{run}` in the ledger; --run-name {run} goes on without repeating what was done");
@@ -69,8 +72,8 @@ fn run_on(
     settings: &Settings,
     write: &WriteArgs,
     upstream: Option<&Upstream>,
-    recording: Option<&Recording>,
-) -> Result<(Report, String), Problem> {
+    overseeing: &Overseeing,
+) -> Result<(Option<Report>, String), Problem> {
     let within = Duration::from_millis(upstreams::widened(settings.limits.0).timeout_ms);
     let attached = upstream.map(|upstream| {
         let servers = upstream.attach(Some(Instant::now() + within));
@@ -78,12 +81,35 @@ fn run_on(
         servers
     });
     let host = ProgramHost::new(attached);
-    let engine = engine(settings, write, &host, recording)?;
+    let engine = engine(settings, write, &host, overseeing)?;
+    let data = engine.granted().data_hash();
+    overseeing.check(source, data.as_deref())?;
     let preludes = preludes_member(engine.runtime().prelude_trace().as_ref());
     let outcome = engine.run(source);
+    if overseeing.is_planning() {
+        let end = outcome.as_ref().err().and_then(|failure| overseeing.end_of(failure));
+        drop(engine);
+        drop(host);
+        upstream.iter().for_each(|upstream| upstream.stop());
+        let planned = overseeing.plan(source, data, end)?;
+        let text = planned.map(|(plan, text)| match settings.json {
+            true => format!("{}\n", serde_json::json!({"ok": true, "plan": plan})),
+            false => text,
+        });
+        let text = text.unwrap_or_default();
+        return Ok((
+            None,
+            upstream.map_or(text.clone(), |upstream| upstream.redactor().scrub(&text).into_owned()),
+        ));
+    }
+    if outcome.is_ok()
+        && let Some(problem) = overseeing.unmade()
+    {
+        return Err(problem);
+    }
     let report = Report::new(outcome, source, settings.json);
     let (Some(upstream), Some(context)) = (upstream, host.context()) else {
-        return Ok((report, preludes));
+        return Ok((Some(report), preludes));
     };
     drop(engine);
     drop(host);
@@ -92,7 +118,7 @@ fn run_on(
     let value = report.result.as_ref().ok().map(|shown| &*shown.value);
     let metrics = context.metrics(value, &report.prints).unwrap_or_default();
     let calls = context.upstream_calls();
-    Ok((report, format!(r#"{preludes}"upstream_calls":{calls},"ptc_metrics":{metrics},"#)))
+    Ok((Some(report), format!(r#"{preludes}"upstream_calls":{calls},"ptc_metrics":{metrics},"#)))
 }
 
 /// The hashes of attached preludes as a member of a JSON object; empty if there are none.

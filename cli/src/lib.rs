@@ -16,9 +16,11 @@ mod junit;
 mod limits;
 mod live;
 mod models;
+mod oversight;
 mod own;
 mod preludes;
 mod problem;
+mod prompt;
 mod quantity;
 mod recording;
 mod repl;
@@ -47,6 +49,7 @@ pub fn main_with(words: Vec<OsString>) -> ExitCode {
     run(words)
 }
 
+/// Runs the command that these words name.
 fn run(words: Vec<OsString>) -> ExitCode {
     match args::parse(words).command {
         Command::Eval(args) => cmd::eval::run(&args),

@@ -3,7 +3,6 @@
 use crate::args::RecordArgs;
 use crate::problem::Problem;
 use ptc_bytecode::Code;
-use ptc_runtime::Grants;
 use ptc_runtime::effects::{EffectId, FileLedger, Ledger, LedgerError, new_run_id};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,15 +35,10 @@ impl Recording {
         };
         Ok(Some(Recording { ledger: Arc::new(FileLedger::open(path).map_err(told)?), run }))
     }
-
-    /// Adds the ledger to the grants of a program.
-    pub fn grant(&self, grants: Grants) -> Grants {
-        grants.recorded(self.ledger.clone(), &self.run)
-    }
 }
 
 /// Checks that a name is the same in the ledger as in the flag: two names must not become one.
-fn sound(name: &str) -> Result<String, Problem> {
+pub fn sound(name: &str) -> Result<String, Problem> {
     if format!("{name}/1").parse::<EffectId>().is_ok() {
         return Ok(name.to_string());
     }

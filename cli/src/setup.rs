@@ -2,9 +2,9 @@
 
 use crate::args::{Settings, WriteArgs};
 use crate::input::Data;
+use crate::oversight::Overseeing;
 use crate::preludes::{self, guarded};
 use crate::problem::Problem;
-use crate::recording::Recording;
 use crate::{stored, upstreams};
 use ptc::Engine;
 use ptc_bytecode::{Code, Limits, ToolName};
@@ -18,7 +18,7 @@ pub fn engine(
     settings: &Settings,
     write: &WriteArgs,
     host: &ProgramHost,
-    recording: Option<&Recording>,
+    overseeing: &Overseeing,
 ) -> Result<Engine, Problem> {
     let limits = settings.limits.0;
     let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
@@ -31,10 +31,7 @@ pub fn engine(
     let runtime = host.runtime(runtime.with_tools(tools));
     let runtime = preludes::attach(runtime, &with_these(&attach.preludes, &more))?;
     let grants = grants(settings)?;
-    let grants = match recording {
-        Some(recording) => recording.grant(grants),
-        None => grants,
-    };
+    let grants = overseeing.grant(grants);
     Ok(Engine::from(configured(runtime, settings)).grants(grants))
 }
 

@@ -2,7 +2,7 @@
 //! make them by hand uses [`Run`] directly.
 
 use crate::call::{CallId, PendingCall};
-use crate::effects::Waiting;
+use crate::effects::{Answer, Question, Waiting};
 use crate::run::{Failure, Outcome, Run, Step};
 use crate::schedule::{Computed, Schedule, Work};
 use crate::tools::{
@@ -82,7 +82,8 @@ impl Run {
     /// ends without waiting for it.
     pub fn finish(mut self) -> Result<Outcome, Failure> {
         let tools = &*self.tools.clone();
-        while self.watch.cancel().is_none() {
+        // Calls that a person may be asked about are left to the driver below, which waits for the answer.
+        while self.watch.cancel().is_none() && self.approver().is_none() {
             match self.step() {
                 Step::Done(outcome) => return outcome,
                 Step::NeedsTools(calls) => match &calls[..] {
@@ -91,10 +92,7 @@ impl Run {
                 },
             }
         }
-        match block_on(drive(self, tools, Vec::new(), false, Computes::Here))? {
-            Driven::Done(outcome) => Ok(outcome),
-            Driven::Held(run, _) => Err(waits_for_nothing(run).into()),
-        }
+        Ok(block_on(asking(self, tools, Computes::Here))?)
     }
 
     /// Runs to the end as a future that works under any executor; the tools of its runtime carry out its calls, any
@@ -110,9 +108,52 @@ impl Run {
 /// Dropping the future cancels the calls in flight, and so does the run's [`Cancel`]: no call begins after it, and
 /// the run ends without waiting for calls that have begun.
 pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, Box<FailedRun>> {
-    match drive(run, dispatch, Vec::new(), false, Computes::Elsewhere).await? {
-        Driven::Done(outcome) => Ok(outcome),
-        Driven::Held(run, _) => Err(waits_for_nothing(run)),
+    asking(run, dispatch, Computes::Elsewhere).await
+}
+
+/// Runs to the end, and asks whoever approves the calls of the run when nothing else is left to do: so the questions of
+/// branches come together.
+async fn asking(
+    mut run: Run,
+    dispatch: &dyn Dispatch,
+    computes: Computes,
+) -> Result<Outcome, Box<FailedRun>> {
+    loop {
+        let (approver, cancel) = (run.approver(), run.watch.cancel().cloned());
+        let held = match drive(run, dispatch, Vec::new(), approver.is_some(), computes).await? {
+            Driven::Done(outcome) => return Ok(outcome),
+            Driven::Held(waiting, held) => {
+                run = waiting;
+                held
+            }
+        };
+        let Some((approver, approvals)) = approver.zip(run.approvals()) else {
+            return Err(waits_for_nothing(run));
+        };
+        let mut questions = Vec::new();
+        for Held { call, question } in held {
+            match Question::of(&question) {
+                Some(question) => questions.push(question),
+                // A tool asks its host, which does not hold runs.
+                None => {
+                    let answered = run.answer(&call.id, Err(ToolError::hold(question)));
+                    answered.map_err(|failure| Box::new(FailedRun { failure, run: None }))?;
+                }
+            }
+        }
+        let earlier = approvals.earlier();
+        let answers = approver.ask(&questions, &earlier);
+        // A run that is cancelled meanwhile ends in the next round.
+        let answers = match select(pin!(answers), pin!(cancelled(cancel.as_ref()))).await {
+            Either::Left((answers, _)) => answers,
+            Either::Right(_) => Vec::new(),
+        };
+        let unanswered =
+            || Answer::Denied("there was no answer to the question whether the call may be made".to_string());
+        let answers = answers.into_iter().map(Some).chain(std::iter::repeat(None));
+        for (question, answer) in questions.iter().zip(answers) {
+            approvals.answer(question, answer.unwrap_or_else(unanswered));
+        }
     }
 }
 

@@ -1,14 +1,28 @@
 //! Calls that may change something outside, each made once: the dispatch of tools asks the ledger before it sends one.
 
+mod approval;
+mod oversight;
+mod plan;
+
 use crate::bridge;
 use crate::tools::{Refusal, ToolAnswer, ToolError};
+use approval::Consent;
+pub use approval::{
+    Answer, Answers, Approvals, Approver, Decision, Earlier, MAX_SHOWN_BYTES, Policy, Question,
+    shown as shown_json,
+};
+pub use oversight::Oversight;
+use plan::WriteCall;
+pub use plan::{CarriedPlan, Plan, PlanEnd, PlanKey, PlannedWrite, Planner};
 use ptc_bytecode::{Code, Datum, Effects, Node};
+use ptc_effects::Book;
 use ptc_effects::{Begun, Intent};
 #[doc(inline)]
 pub use ptc_effects::{
     EffectId, Entry, FileLedger, Filter, Ledger, LedgerError, Outcome, State, Verdict, new_run_id,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,19 +32,30 @@ const MAX_KEPT: usize = 1 << 20;
 /// Largest size of shown arguments that are kept, in bytes of JSON.
 const MAX_ARGS: usize = 64 << 10;
 
-/// The ledger that a run writes its effects to, and the name of the run there.
+/// The oversight of a run, and the name of the run in ledgers and plans.
 #[derive(Clone, Debug)]
-pub(crate) struct RunLedger {
-    pub ledger: Arc<dyn Ledger>,
+pub(crate) struct RunEffects {
+    pub oversight: Oversight,
     pub run: Arc<str>,
 }
 
-/// A call's place in the ledger of its run.
+/// Place in a program that makes a call.
+#[derive(Clone, Debug)]
+pub(crate) struct CallSite {
+    /// Line and column, from 1.
+    pub place: (u32, u32),
+    /// Text of the line.
+    pub code: String,
+}
+
+/// A call's place in its run, and the oversight of the run.
 #[derive(Clone, Debug)]
 pub struct EffectSlot {
-    ledger: Arc<dyn Ledger>,
+    oversight: Oversight,
     id: EffectId,
-    line: Option<u32>,
+    site: Option<CallSite>,
+    /// Arguments that the program gave, if a person set others.
+    original: Option<Datum>,
     /// True from the moment at which the ledger is asked until there is an outcome.
     is_open: Arc<AtomicBool>,
 }
@@ -70,47 +95,18 @@ pub struct EffectCall<'c> {
     pub shown: Value,
     /// All arguments, for their hash.
     pub args: &'c Datum,
+    /// Arguments that the program gave, if a person set others.
+    pub original: Option<Datum>,
     /// Effect of the tool.
     pub effect: Effects,
+    /// True if a person has to approve the call, whatever the policy of the run says.
+    pub must_ask: bool,
 }
 
-impl EffectSlot {
-    pub(crate) fn new(of: &RunLedger, key: &str, line: Option<u32>) -> EffectSlot {
-        EffectSlot {
-            ledger: of.ledger.clone(),
-            id: EffectId::new(&of.run, key),
-            line,
-            is_open: Arc::default(),
-        }
-    }
-
-    /// Returns the id of the call.
-    pub fn id(&self) -> &EffectId {
-        &self.id
-    }
-
-    /// Makes a call, unless the ledger knows it: it is written down before `send` begins, and its outcome after. If the
-    /// future is dropped in between, the ledger says that the outcome is unknown.
-    pub async fn once(
-        &self,
-        call: EffectCall<'_>,
-        send: impl Future<Output = Sent>,
-    ) -> Result<Settled, ToolError> {
-        let unusable = |error: LedgerError| ToolError::new(format!("nothing was sent: {error}"));
-        let open = Open::new(self);
-        let begun = self.ledger.begin(self.intent(&call)).await.map_err(unusable)?;
-        if !matches!(begun, Begun::Send { .. }) {
-            open.close();
-        }
-        let attempt = match begun {
-            Begun::Send { attempt } => attempt,
-            Begun::Known(outcome) => return Ok(known(outcome)),
-            Begun::Settled(answer) => return Ok(Settled::Said(answer)),
-            Begun::Unknown { why } => return Ok(Settled::Unknown(why)),
-            Begun::Diverged { tool } => return Err(self.diverged(call.tool, &tool)),
-        };
-        let sent = send.await;
-        let (outcome, verdict) = match sent {
+impl Sent {
+    /// Returns what the ledger and the program are told.
+    fn settled(self) -> (Outcome, Settled) {
+        match self {
             Sent::Answered(Ok(answer)) => {
                 let outcome = match kept(&answer) {
                     Some(answer) => Outcome::done(answer),
@@ -130,19 +126,201 @@ impl EffectSlot {
             }
             Sent::Held(error) => (Outcome::Held, Settled::Sent(Err(error))),
             Sent::NoAnswer(why) => (Outcome::Unknown { why: why.clone() }, Settled::Unknown(why)),
+        }
+    }
+
+    /// Returns the word for what became of the call.
+    fn outcome(&self) -> &'static str {
+        match self {
+            Sent::Answered(Ok(_)) => "done",
+            Sent::Answered(Err(_)) => "failed",
+            Sent::NotSent(_) | Sent::Held(_) => "refused",
+            Sent::NoAnswer(_) => "unknown",
+        }
+    }
+}
+
+impl EffectSlot {
+    pub(crate) fn new(of: &RunEffects, key: &str, site: Option<CallSite>) -> EffectSlot {
+        EffectSlot {
+            oversight: of.oversight.clone(),
+            id: EffectId::new(&of.run, key),
+            site,
+            original: None,
+            is_open: Arc::default(),
+        }
+    }
+
+    /// Makes the place of a call that no program makes: the only one of a run of this name.
+    pub fn alone(oversight: &Oversight, run: &str) -> EffectSlot {
+        EffectSlot::new(&RunEffects { oversight: oversight.clone(), run: run.into() }, "1", None)
+    }
+
+    /// Returns the id of the call.
+    pub fn id(&self) -> &EffectId {
+        &self.id
+    }
+
+    /// Returns the arguments that a person set for this call.
+    pub(crate) fn edited(&self) -> Option<Map<String, Value>> {
+        self.oversight.approvals.as_ref()?.edited_args(&self.id)
+    }
+
+    /// Records that a person set other arguments than these.
+    pub(crate) fn instead_of(&mut self, original: Datum) {
+        self.original = Some(original);
+    }
+
+    /// Returns the arguments that the program gave, if a person set others.
+    pub fn original(&self) -> Option<&Datum> {
+        self.original.as_ref()
+    }
+
+    /// True if the ledger holds the call, or a person approved it: then nobody makes it again by mistake.
+    pub fn is_covered(&self) -> bool {
+        let is_approved = |approvals: &Approvals| approvals.is_approved(&self.id);
+        self.oversight.ledger.is_some() || self.oversight.approvals.as_ref().is_some_and(is_approved)
+    }
+
+    /// True if a person was asked about the call and has answered: it comes a second time then.
+    pub fn is_answered(&self) -> bool {
+        self.oversight.approvals.as_ref().is_some_and(|approvals| approvals.is_answered(&self.id))
+    }
+
+    /// True if a plan or a person decides about the call: see [`EffectSlot::once`].
+    pub fn decides(&self) -> bool {
+        self.oversight.planner.is_some() || self.oversight.approvals.is_some()
+    }
+
+    /// Decides about a call, and makes it unless it was made before: it is compared with the plan that the run carries out, or
+    /// listed in the one that it makes; a person is asked if the policy says so; and it is written down before `send` begins, and
+    /// its outcome after. If the future is dropped in between, the ledger says that the outcome is unknown.
+    pub async fn once(
+        &self,
+        call: EffectCall<'_>,
+        send: impl Future<Output = Sent>,
+    ) -> Result<Settled, ToolError> {
+        let unusable = |error: LedgerError| ToolError::new(format!("nothing was sent: {error}"));
+        let intent = self.intent(&call);
+        if self.oversight.decides_first() {
+            // Nobody is asked about a call that is not made again, and its answer is known to a plan.
+            if let Some(ledger) = &self.oversight.ledger
+                && let Some(entry) = ledger.get(&self.id).await.map_err(unusable)?
+            {
+                let mut book = Book::default();
+                entry.to_records().into_iter().try_for_each(|record| book.apply(record)).map_err(unusable)?;
+                if let Some(settled) = self.before(book.begin(&intent).0, call.tool)? {
+                    // A plan that was carried out in part before has it, too.
+                    let _ = self.follow_plan(&call);
+                    return Ok(settled);
+                }
+            }
+            self.follow_plan(&call)?;
+            self.list(&call)?;
+            self.ask(&call, &intent.args_hash)?;
+        }
+        let approvals = self.oversight.approvals.as_ref();
+        let note = |sent: &Sent| {
+            let approvals = approvals.filter(|_| !matches!(sent, Sent::Held(_)));
+            approvals.iter().for_each(|approvals| approvals.note(call.tool, &call.shown, sent.outcome()));
         };
+        let Some(ledger) = &self.oversight.ledger else {
+            let sent = send.await;
+            note(&sent);
+            return Ok(sent.settled().1);
+        };
+        let open = Open::new(self);
+        let begun = ledger.begin(intent).await.map_err(unusable)?;
+        let Begun::Send { attempt } = begun else {
+            open.close();
+            return self.before(begun, call.tool).map(|settled| {
+                settled.unwrap_or_else(|| Settled::Unknown("the ledger changed".to_string()))
+            });
+        };
+        let sent = send.await;
+        note(&sent);
+        let (outcome, verdict) = sent.settled();
         // The answer is there: if it cannot be written down, the ledger says "unknown", which is safe.
-        let _ = self.ledger.end(&self.id, attempt, outcome).await;
+        let _ = ledger.end(&self.id, attempt, outcome).await;
         open.close();
         Ok(verdict)
+    }
+
+    /// Returns what the ledger has of a call; None if it is to be sent.
+    fn before(&self, begun: Begun, tool: &str) -> Result<Option<Settled>, ToolError> {
+        Ok(Some(match begun {
+            Begun::Send { .. } => return Ok(None),
+            Begun::Known(outcome) => known(outcome),
+            Begun::Settled(answer) => Settled::Said(answer),
+            Begun::Unknown { why } => Settled::Unknown(why),
+            Begun::Diverged { tool: recorded } => return Err(self.diverged(tool, &recorded)),
+        }))
+    }
+
+    /// Stops the run if this is not the call that its plan has here.
+    fn follow_plan(&self, call: &EffectCall<'_>) -> Result<(), ToolError> {
+        let Some(carried) = &self.oversight.carried else { return Ok(()) };
+        carried.check(&self.write(call)).map_err(|why| {
+            ToolError::stop(Code::PlanDiffers, format!("nothing was sent: {why}"))
+                .hint("look at what the program does now, and make a new plan")
+        })
+    }
+
+    /// Lists a call in the plan that the run makes, instead of sending it.
+    fn list(&self, call: &EffectCall<'_>) -> Result<(), ToolError> {
+        let Some(planner) = &self.oversight.planner else { return Ok(()) };
+        let Some(number) = planner.add(&self.write(call)) else {
+            return Err(ToolError::stop(Code::OutputExceeded, "the plan is larger than 32 MiB"));
+        };
+        Err(ToolError::planned(number))
+    }
+
+    /// Holds or refuses a call that needs approval.
+    fn ask(&self, call: &EffectCall<'_>, hash: &str) -> Result<(), ToolError> {
+        let Some(approvals) = &self.oversight.approvals else {
+            return if call.must_ask { Err(ToolError::denied(Approvals::UNAVAILABLE)) } else { Ok(()) };
+        };
+        match approvals.consent(self.question(call), &whole_json(call.args), hash, call.must_ask) {
+            Consent::Given => Ok(()),
+            Consent::Asked(question) => Err(ToolError::hold(json!(question))),
+            Consent::Refused(why) => {
+                approvals.note(call.tool, &call.shown, "denied");
+                Err(ToolError::denied(why))
+            }
+        }
+    }
+
+    fn question(&self, call: &EffectCall<'_>) -> Question {
+        Question {
+            id: self.id.clone(),
+            tool: call.tool.to_string(),
+            args: call.shown.clone(),
+            effect: call.effect.name().to_string(),
+            line: self.site.as_ref().map(|site| site.place.0),
+            code: self.site.as_ref().map(|site| site.code.clone()),
+            editable: Vec::new(),
+            is_firewalled: !call.args.veiled().is_empty(),
+        }
+    }
+
+    fn write<'c>(&'c self, call: &'c EffectCall<'_>) -> WriteCall<'c> {
+        WriteCall {
+            id: &self.id,
+            tool: call.tool,
+            shown: &call.shown,
+            is_shown_whole: call.args.veiled().is_empty() && whole_json(call.args) == call.shown,
+            args: call.args,
+            effect: call.effect,
+            place: self.site.as_ref().map(|site| site.place),
+        }
     }
 
     /// Writes down that nobody waits for the call any more, if it has begun and has no outcome, and returns whether that is so.
     /// An answer that comes later still settles it.
     pub fn abandon(&self) -> bool {
         let is_open = self.is_open.load(Ordering::SeqCst);
-        if is_open {
-            self.ledger.abandon(&self.id, "its run ended before there was an answer");
+        if is_open && let Some(ledger) = &self.oversight.ledger {
+            ledger.abandon(&self.id, "its run ended before there was an answer");
         }
         is_open
     }
@@ -180,10 +358,15 @@ impl EffectSlot {
             false => call.shown.clone(),
         };
         let mut intent = Intent::new(self.id.clone(), call.tool, shown);
-        let whole = serde_json::to_vec(call.args.nodes()).unwrap_or_default();
-        intent.args_hash = self.ledger.keyed_hash(&whole);
+        let given = call.original.as_ref().unwrap_or(call.args);
+        let whole = serde_json::to_vec(given.nodes()).unwrap_or_default();
+        intent.args_hash = match &self.oversight.ledger {
+            Some(ledger) => ledger.keyed_hash(&whole),
+            // It stays in memory, to find equal calls.
+            None => plan::hex(&Sha256::digest(&whole)),
+        };
         intent.effect = call.effect.name().to_string();
-        intent.line = self.line;
+        intent.line = self.site.as_ref().map(|site| site.place.0);
         intent
     }
 
@@ -310,10 +493,20 @@ fn known(outcome: Outcome) -> Settled {
     }
 }
 
-/// Returns arguments as people may see them: nothing of them if a part is firewalled.
-pub(crate) fn shown_args(args: &Datum) -> Value {
+/// Returns a hash of these bytes.
+pub(crate) fn hash_of(bytes: &[u8]) -> String {
+    plan::hex(&Sha256::digest(bytes))
+}
+
+/// Returns arguments as people may see them: firewalled parts are hidden.
+pub fn shown_args(args: &Datum) -> Value {
     match args.veiled().is_empty() {
-        true => bridge::datum_to_json(args).unwrap_or_else(|_| "#<no JSON>".into()),
-        false => crate::FIREWALLED.into(),
+        true => whole_json(args),
+        false => whole_json(&args.redacted(crate::FIREWALLED)),
     }
+}
+
+/// Returns arguments in full.
+fn whole_json(args: &Datum) -> Value {
+    bridge::datum_to_json(args).unwrap_or_else(|_| "#<no JSON>".into())
 }

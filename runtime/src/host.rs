@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::check::{self, Found, Known};
-use crate::effects::{Ledger, RunLedger};
+use crate::effects::{Ledger, Oversight, RunEffects};
 use crate::natives;
 use crate::prelude::{Attach, Attached, Policy, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
@@ -499,7 +499,7 @@ impl Runtime {
         vm.start(module).map_err(fail)?;
         vm.watch_fields(check::watched(program.reads()));
         let (program, tools) = (program.clone(), self.tools().clone());
-        Ok(Run::new(vm, program, tools, watch).recorded(grants.ledger.clone()))
+        Ok(Run::new(vm, program, tools, watch).overseen(grants.effects.clone()))
     }
 
     /// Loads a run that [`Run::snapshot`] wrote, perhaps in another process, ready to continue. The bytes are not
@@ -540,7 +540,7 @@ impl Runtime {
         let tools = self.tools().clone();
         let run = Run::new(Box::new(vm), program, tools, watch);
         let run = Run { ledger_run: envelope.ledger_run.map(Into::into), ..run };
-        Ok(run.recorded(grants.ledger.clone()))
+        Ok(run.overseen(grants.effects.clone()))
     }
 
     /// Connects a machine to the services its natives use.
@@ -602,7 +602,7 @@ pub struct Grants {
     pub(crate) cancel: Option<Cancel>,
     pub(crate) turn: Option<Arc<dyn TurnHost>>,
     pub(crate) firewall: bool,
-    pub(crate) ledger: Option<RunLedger>,
+    pub(crate) effects: Option<RunEffects>,
 }
 
 impl Grants {
@@ -681,7 +681,39 @@ impl Grants {
     /// ```
     #[must_use]
     pub fn recorded(mut self, ledger: Arc<dyn Ledger>, run: &str) -> Grants {
-        self.ledger = Some(RunLedger { ledger, run: run.into() });
+        let oversight = self.effects.take().map(|effects| effects.oversight).unwrap_or_default();
+        self.overseen(oversight.record(ledger), run)
+    }
+
+    /// Returns a hash of all data, for plans: a plan is carried out with the data it was made with.
+    ///
+    /// ```
+    /// use ptc_runtime::Grants;
+    /// let hash = |text: &str| Grants::new().json("orders", text).unwrap().data_hash();
+    /// assert!(hash("[1, 2]") == hash("[1,2]") && hash("[1, 2]") != hash("[1, 3]"));
+    /// assert_eq!(Grants::new().data_hash(), None);
+    /// ```
+    pub fn data_hash(&self) -> Option<String> {
+        let mut data: Vec<&(String, Frozen)> = self.data.iter().collect();
+        data.sort_by(|a, b| a.0.cmp(&b.0));
+        let parts: Vec<String> = data
+            .into_iter()
+            .map(|(name, value)| {
+                // Data that has no such form is known by its size only; functions and the like are not granted.
+                let nodes = value
+                    .to_datum(usize::MAX)
+                    .ok()
+                    .and_then(|datum| serde_json::to_string(datum.nodes()).ok());
+                format!("{}:{name}={}", name.len(), nodes.unwrap_or_else(|| value.bytes().to_string()))
+            })
+            .collect();
+        (!parts.is_empty()).then(|| crate::effects::hash_of(parts.join("\n").as_bytes()))
+    }
+
+    /// Sets the oversight of calls that may change something: a ledger, a plan, approvals. `run` names the run there.
+    #[must_use]
+    pub fn overseen(mut self, oversight: Oversight, run: &str) -> Grants {
+        self.effects = Some(RunEffects { oversight, run: run.into() });
         self
     }
 

@@ -31,6 +31,7 @@ pub mod json;
 mod logged;
 mod natives;
 mod parallel;
+mod policy;
 mod pool;
 mod prelude;
 mod program;
@@ -52,6 +53,7 @@ pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, pan
 pub use evaluator::Evaluator;
 pub use function::{Arguments, Function};
 pub use host::{Grants, Runtime};
+pub use policy::PolicyRules;
 pub use pool::{Pool, Reservation};
 pub use prelude::{
     ArtifactHash, Attach, Calls, CompileOptions, ComponentTrace, ExportTrace, FrozenRef, InputError,

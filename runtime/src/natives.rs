@@ -44,6 +44,7 @@ mod table;
 mod tally;
 mod text;
 mod transient;
+mod unknown;
 mod veil;
 
 pub(crate) use text::is_keyword_name;

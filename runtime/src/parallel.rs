@@ -4,8 +4,7 @@
 use crate::call::CallId;
 use crate::prelude::Surroundings;
 use crate::turn::TurnHost;
-use ptc_bytecode::Code;
-use ptc_bytecode::Datum;
+use ptc_bytecode::{Code, Datum, Span};
 use ptc_vm::{Branches, Ending, Event, Fault, Frozen, ToolCall, Vm};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -142,6 +141,8 @@ pub(crate) struct InFlight<'a> {
     pub call: &'a ToolCall,
     /// Export of a prelude that makes the call.
     pub origin: Option<&'a str>,
+    /// Place in the program itself from which the call comes, also if code of a prelude makes it.
+    pub span: Option<Span>,
 }
 
 /// The branches that lead to a machine.
@@ -164,16 +165,18 @@ pub(crate) fn pending<'a>(
     vm: &'a Vm,
     trail: &mut Trail,
     outside: Option<&'a str>,
+    within: Option<Span>,
     found: &mut Vec<InFlight<'a>>,
 ) {
     let origin = vm.active_export(outside);
+    let span = vm.user_span().or(within);
     if let Some(call) = vm.pending_call() {
-        found.push(InFlight { id: CallId::new(&trail.path), key: trail.key(vm), call, origin });
+        found.push(InFlight { id: CallId::new(&trail.path), key: trail.key(vm), call, origin, span });
     }
     for (index, branch) in vm.branches() {
         trail.path.push(index as u32);
         trail.forks.push(vm.forks());
-        pending(branch, trail, origin, found);
+        pending(branch, trail, origin, span, found);
         trail.path.pop();
         trail.forks.pop();
     }
@@ -191,6 +194,8 @@ pub(crate) fn call_at<'a>(vm: &'a Vm, path: &[u32]) -> Option<&'a ToolCall> {
 pub(crate) enum Reply {
     Datum(Datum),
     Frozen(Frozen),
+    /// The unknown answer of a planned write, by its number.
+    Unknown(u64),
     Fault(Fault),
 }
 
@@ -207,6 +212,7 @@ pub(crate) fn deliver(vm: &mut Vm, path: &[u32], reply: Reply) -> Result<(), Fau
         None => match reply {
             Reply::Datum(datum) => vm.resume(&datum),
             Reply::Frozen(frozen) => vm.resume_frozen(&frozen),
+            Reply::Unknown(write) => vm.resume_unknown(write),
             Reply::Fault(fault) => {
                 vm.refuse(fault);
                 Ok(())

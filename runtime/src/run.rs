@@ -2,7 +2,7 @@
 
 use crate::bridge::{self, BridgeError};
 use crate::call::{CallId, PendingCall};
-use crate::effects::{EffectSlot, RunLedger};
+use crate::effects::{Approvals, Approver, CallSite, EffectSlot, Plan, Planner, RunEffects};
 use crate::parallel::{self, InFlight, Progress, Reply, Trail, deliver};
 use crate::pool::{Pool, Reservation};
 use crate::prelude::{Attached, PreludeTrace};
@@ -13,7 +13,7 @@ use crate::tally::Tally;
 use crate::tools::{ToolAnswer, ToolError, Tools};
 use crate::watch::StopWatch;
 use crate::{check, explain, json};
-use ptc_bytecode::{Code, Datum, Diagnostic, place_of};
+use ptc_bytecode::{Code, Datum, Diagnostic, Span, place_of};
 use ptc_vm::{Ending, FLAT_PARTS, Fault, Frozen, Value, Vm};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,8 +54,8 @@ pub struct Run {
     pub(crate) reserved: Option<Reservation>,
     /// Tally shared by many runs of the program: a field that one did not find, another may.
     pub(crate) tally: Option<Arc<Tally>>,
-    /// Ledger of its effects.
-    pub(crate) ledger: Option<RunLedger>,
+    /// Oversight of its effects.
+    pub(crate) effects: Option<RunEffects>,
     /// Name of the run in the ledger that it was written with, before it was saved.
     pub(crate) ledger_run: Option<Arc<str>>,
 }
@@ -70,7 +70,7 @@ impl Run {
     pub(crate) fn new(vm: Box<Vm>, program: Program, tools: Arc<Tools>, watch: Arc<StopWatch>) -> Run {
         let (left, reserved, tally) = (None, None, None);
         let vm = Some(vm);
-        Run { vm, left, program, tools, watch, reserved, tally, ledger: None, ledger_run: None }
+        Run { vm, left, program, tools, watch, reserved, tally, effects: None, ledger_run: None }
     }
 
     /// Runs until the run ends or everything in it waits for tools.
@@ -125,18 +125,28 @@ impl Run {
         self
     }
 
-    /// Sets the ledger of the run, which keeps the name that it was saved with.
-    pub(crate) fn recorded(mut self, ledger: Option<RunLedger>) -> Run {
-        if let Some(RunLedger { ledger, run }) = ledger {
+    /// Sets the oversight of the run, which keeps the name that it was saved with.
+    pub(crate) fn overseen(mut self, effects: Option<RunEffects>) -> Run {
+        if let Some(RunEffects { oversight, run }) = effects {
             let run = self.ledger_run.get_or_insert(run).clone();
-            self.ledger = Some(RunLedger { ledger, run });
+            self.effects = Some(RunEffects { oversight, run });
         }
         self
+    }
+
+    /// Returns who is asked about its calls, if its driver is to ask.
+    pub(crate) fn approver(&self) -> Option<Arc<dyn Approver>> {
+        self.effects.as_ref()?.oversight.approvals()?.approver()
     }
 
     /// Returns the name of the run in its ledger, if it has one or had one before it was saved.
     pub fn recorded_as(&self) -> Option<&str> {
         self.ledger_run.as_deref()
+    }
+
+    /// Returns the approvals of its calls.
+    pub(crate) fn approvals(&self) -> Option<Approvals> {
+        self.effects.as_ref()?.oversight.approvals().cloned()
     }
 
     /// True if everything in it waits for tools.
@@ -166,30 +176,39 @@ impl Run {
     pub fn pending(&self) -> Vec<PendingCall> {
         let mut found = Vec::new();
         if let Some(vm) = &self.vm {
-            parallel::pending(vm, &mut Trail::default(), None, &mut found);
+            parallel::pending(vm, &mut Trail::default(), None, None, &mut found);
         }
         let max_answer_bytes = self.vm.as_ref().map_or(0, |vm| vm.limits().granted_bytes);
         found
             .into_iter()
-            .map(|InFlight { id, key, call, origin }| {
+            .map(|InFlight { id, key, call, origin, span }| {
                 let prelude = origin.and_then(|origin| self.program.attached()?.owner(origin));
                 // Tools that it reaches through other preludes are for those to call.
                 let export = origin.and_then(|origin| prelude?.own_export(origin));
+                let slot =
+                    self.effects.as_ref().map(|effects| EffectSlot::new(effects, &key, self.site(span)));
+                let (args, slot) = with_edits(&call.name, &call.args, slot);
                 PendingCall {
                     id,
                     name: call.name.clone(),
-                    args: call.args.clone(),
+                    args,
                     origin: origin.map(str::to_string),
                     is_declared: export.is_some_and(|export| export.tool_refs.contains(&call.name)),
                     max_answer_bytes,
                     prelude: prelude.cloned(),
-                    slot: self.ledger.as_ref().map(|ledger| {
-                        let line = call.span.map(|span| place_of(self.program.source(), span.start).line);
-                        EffectSlot::new(ledger, &key, line)
-                    }),
+                    slot,
                 }
             })
             .collect()
+    }
+
+    /// Returns the place in the program that makes a call.
+    fn site(&self, span: Option<Span>) -> Option<CallSite> {
+        let (source, span) = (self.program.source(), span?);
+        let place = place_of(source, span.start);
+        let code = source.lines().nth(place.line.saturating_sub(1) as usize).unwrap_or_default();
+        let code = code.trim().chars().take(MAX_CODE).collect();
+        Some(CallSite { place: (place.line, place.column), code })
     }
 
     /// True if a call still waits for its result: its branch is gone once an earlier one has failed.
@@ -216,6 +235,7 @@ impl Run {
                     self.reserved.as_mut().map_or(Ok(()), |reserved| reserved.add(frozen.bytes() as u64));
                 added.map_or_else(Reply::Fault, |()| Reply::Frozen(frozen))
             }
+            Err(error) if let Some(write) = error.planned_write() => Reply::Unknown(write),
             Err(error) => Reply::Fault(error.to_fault(&call.name)),
         };
         let delivered = self.vm.as_mut().map_or(Ok(()), |vm| deliver(vm, id.path(), reply));
@@ -281,6 +301,34 @@ impl Run {
     /// Returns the program it runs.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+}
+
+/// Maximum length of a line of code that a person is shown, in characters.
+const MAX_CODE: usize = 400;
+
+/// Returns the arguments of a call, with those that a person set instead of the program's.
+fn with_edits(name: &str, given: &Datum, slot: Option<EffectSlot>) -> (Datum, Option<EffectSlot>) {
+    let Some(mut slot) = slot else { return (given.clone(), None) };
+    let edited = slot.edited().and_then(|edited| {
+        let edited = serde_json::Value::Object(edited);
+        // Programs call tools of servers with a map that has their arguments as one field.
+        let whole = match name == ptc_bytecode::ToolName::CALL {
+            false => edited,
+            true => {
+                let mut whole = bridge::datum_to_json(&ptc_vm::host_args(given)).ok()?;
+                whole["args"] = edited;
+                whole
+            }
+        };
+        bridge::json_to_datum(&whole).ok()
+    });
+    match edited {
+        None => (given.clone(), Some(slot)),
+        Some(edited) => {
+            slot.instead_of(given.clone());
+            (edited, Some(slot))
+        }
     }
 }
 
@@ -463,6 +511,11 @@ impl Outcome {
     /// ```
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// True if the value depends on the answer of a write that was planned and not sent.
+    pub fn is_unknown(&self) -> bool {
+        !matches!(self.vm.heap().find_unknown(self.value), Ok(None))
     }
 
     /// Returns the program's text, which places of warnings point into.
@@ -787,5 +840,13 @@ impl From<Fault> for Failure {
 impl From<BridgeError> for Failure {
     fn from(error: BridgeError) -> Failure {
         error.to_fault().into()
+    }
+}
+
+impl Planner {
+    /// Returns the plan of a program, once it has ended.
+    pub fn plan(&self, source: &str, ended: &Result<(), Failure>) -> Plan {
+        let end = ended.as_ref().err().map(|failure| self.end_of(failure.diagnostic(), failure.source()));
+        self.plan_until(source, end)
     }
 }

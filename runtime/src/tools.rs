@@ -30,6 +30,12 @@ impl ToolArgs {
         ToolArgs { datum, stated: None, max_answer_bytes: Limits::default().granted_bytes, slot: None }
     }
 
+    /// Returns the same call with other arguments.
+    #[must_use]
+    pub fn with_datum(&self, datum: Datum) -> ToolArgs {
+        ToolArgs { datum, ..self.clone() }
+    }
+
     /// Sets the maximum size of the result in bytes.
     #[must_use]
     pub fn answered_within(mut self, max_answer_bytes: u64) -> ToolArgs {
@@ -137,6 +143,10 @@ pub struct ToolError {
     is_unanswered: bool,
     /// Code of a fault that ends the program, which cannot catch it.
     stops: Option<Code>,
+    /// Number of the write in a plan that the call became, instead of being sent.
+    planned: Option<u64>,
+    /// True if the call was not approved.
+    is_denied: bool,
 }
 
 impl ToolError {
@@ -149,12 +159,35 @@ impl ToolError {
             question: None,
             is_unanswered: false,
             stops: None,
+            planned: None,
+            is_denied: false,
         }
     }
 
     /// Makes an error that ends the program with this code: it cannot catch it.
     pub(crate) fn stop(code: Code, message: impl ToString) -> ToolError {
         ToolError { stops: Some(code), ..ToolError::new(message) }
+    }
+
+    /// Marks a call that was listed in a plan instead of being sent: the program gets an unknown value as its answer.
+    pub(crate) fn planned(write: u64) -> ToolError {
+        let text = "the call is planned, and was not sent";
+        ToolError { planned: Some(write), ..ToolError::new(text) }
+    }
+
+    /// Returns the number of the write in a plan that the call became, if it was not sent for that reason.
+    pub fn planned_write(&self) -> Option<u64> {
+        self.planned
+    }
+
+    /// Makes the error of a call that a policy or a person did not approve.
+    pub fn denied(message: impl ToString) -> ToolError {
+        ToolError { is_denied: true, ..ToolError::new(message) }
+    }
+
+    /// True if a policy or a person did not approve the call.
+    pub fn is_denied(&self) -> bool {
+        self.is_denied
     }
 
     /// Makes the error of a call that was sent and not answered, after a time limit for example: it may have had its effect. The
@@ -534,7 +567,10 @@ impl Tools {
         let slot = call.slot.as_ref().filter(|_| effect.may_write() && !self.recording.contains(&call.name));
         let Some(slot) = slot else { return send.await };
         let shown = self.recorded(&call.name, shown_args(&call.args));
-        slot.made(EffectCall { tool: &call.name, shown, args: &call.args, effect }, send).await
+        let original = slot.original().cloned();
+        let call =
+            EffectCall { tool: &call.name, shown, args: &call.args, original, effect, must_ask: false };
+        slot.made(call, send).await
     }
 
     pub(crate) fn effects(&self) -> &Arc<BTreeMap<String, Effects>> {

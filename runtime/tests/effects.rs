@@ -323,7 +323,7 @@ fn firewalled_values_are_neither_shown_nor_forgotten() {
     let again = world.runtime.eval(program, &world.grants()).unwrap();
     assert!(again.datum().unwrap().is_veiled(0), "and so is that of the ledger");
     let second = &world.entries()[1];
-    assert_eq!(second.intent.args, json!("<Firewalled>"));
+    assert_eq!(second.intent.args, json!({"eur": 6, "to": "<Firewalled>"}));
     // A changed secret is another call all the same.
     let changed = "(let [iban (str (:_iban (tool/pay {:eur 5})) 1)] (tool/pay {:eur 6 :to iban}))";
     assert!(world.eval(changed).starts_with("effect_diverged"));

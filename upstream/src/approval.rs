@@ -1,7 +1,7 @@
 //! Approval of calls by a person.
 
 use ptc_bytecode::Effects;
-use ptc_bytecode::text::is_hidden;
+use ptc_runtime::effects::{MAX_SHOWN_BYTES, shown_json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ pub struct ApprovalRequest {
 
 impl ApprovalRequest {
     /// Maximum size of the arguments in a question, in bytes as shown.
-    pub const MAX_SHOWN_BYTES: usize = 16 << 10;
+    pub const MAX_SHOWN_BYTES: usize = MAX_SHOWN_BYTES;
 
     /// Returns all arguments as shown to a person: JSON, on one line if short. Invisible characters and
     /// characters that change the text direction are escaped.
@@ -86,7 +86,7 @@ impl ApprovalRequest {
     /// assert_eq!(request.shown_args(), r#"{"to":"evil\u202emoc.knab"}"#);
     /// ```
     pub fn shown_args(&self) -> String {
-        shown(&self.args)
+        shown_json(&self.args)
     }
 
     /// Explains why this call cannot be approved through a model's client, if so. With `<Firewalled>` in the
@@ -124,35 +124,6 @@ impl ApprovalRequest {
     pub fn of(held: &ptc_runtime::Held) -> Option<ApprovalRequest> {
         ApprovalRequest::deserialize(&held.question).ok()
     }
-}
-
-/// Maximum length of arguments shown on one line, in bytes.
-const SHORT_LINE: usize = 120;
-
-fn shown(args: &Value) -> String {
-    let line = escaped(&args.to_string());
-    if line.len() <= SHORT_LINE {
-        return line;
-    }
-    // A value in memory can always be written; line breaks within strings are already escaped.
-    serde_json::to_string_pretty(args).map_or(line, |lines| escaped(&lines))
-}
-
-/// Escapes all invisible characters of a JSON text.
-fn escaped(json: &str) -> String {
-    let mut units = [0; 2];
-    let mut shown = String::with_capacity(json.len());
-    for c in json.chars() {
-        match is_hidden(c) && c != '\n' {
-            false => shown.push(c),
-            true => {
-                for unit in c.encode_utf16(&mut units) {
-                    shown.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
-        }
-    }
-    shown
 }
 
 /// Conditions under which a call is made.

@@ -18,7 +18,7 @@ use args::shown;
 use ptc_bytecode::{Datum, Effects, Node, likeness};
 use ptc_contract::data::{Tree, View};
 use ptc_contract::firewall::redact;
-use ptc_runtime::effects::{EffectCall, Sent, Settled};
+use ptc_runtime::effects::{EffectCall, EffectSlot, Sent, Settled, shown_args};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -81,11 +81,15 @@ impl Caller {
         let args = self.check(&asked, &tool)?;
         // A held call was already counted against the budget.
         if !matches!(manner.consent, Consent::Said(_))
+            && !given.effect_slot().is_some_and(EffectSlot::is_answered)
             && let Err(fault) = self.spend(context)
         {
             return self.unsent(call, fault, started, context);
         }
-        if asked.server.needs_approval(&tool, effect) {
+        let slot = given.effect_slot().filter(|_| effect.may_write());
+        let needs_approval = asked.server.needs_approval(&tool, effect);
+        let must_ask = needs_approval && slot.is_some_and(EffectSlot::decides);
+        if needs_approval && !must_ask {
             match manner.consent {
                 Consent::Said(Verdict::Approved) => {}
                 Consent::Said(Verdict::Denied(why)) => {
@@ -111,22 +115,29 @@ impl Caller {
                 }
             }
         }
-        let Some(slot) = given.effect_slot().filter(|_| effect.may_write()) else {
+        let Some(slot) = slot else {
             return self.send(&asked, &tool, args, (call, effect), given, context).await.0;
         };
-        let is_veiled = !asked.args.veiled().is_empty();
-        let shown = match is_veiled {
-            true => ptc_runtime::FIREWALLED.into(),
-            false => self.redactor.scrub_json(Value::Object(args.clone())),
+        let shown = match asked.args.veiled().is_empty() {
+            true => self.redactor.scrub_json(Value::Object(args.clone())),
+            false => self.redactor.scrub_json(shown_args(&asked.args)),
         };
         let name = format!("{}.{}", call.server, call.tool);
-        let recorded = EffectCall { tool: &name, shown, args: &asked.args, effect };
+        let original = slot.original().and_then(|original| Some(self.read(original).ok()?.args));
+        let recorded = EffectCall { tool: &name, shown, args: &asked.args, original, effect, must_ask };
         let send = async {
             let (answer, fault) =
                 self.send(&asked, &tool, args, (call.clone(), effect), given, context).await;
             sent(answer, fault)
         };
-        match slot.once(recorded, send).await? {
+        let settled = match slot.once(recorded, send).await {
+            Err(error) if error.is_denied() => {
+                let fault = Fault::new(Reason::ApprovalDenied, error.to_string());
+                return self.unsent(call, fault, started, context);
+            }
+            settled => settled?,
+        };
+        match settled {
             Settled::Known(answer) | Settled::Sent(answer) => answer,
             Settled::Said(answer) => answer::said(&answer),
             Settled::Unknown(why) => {
@@ -152,7 +163,8 @@ impl Caller {
     ) -> (Result<ToolAnswer, ToolError>, Option<Fault>) {
         let started = Instant::now();
         // Recorded before it is sent: a call that nobody waits for any more may still have had its effect.
-        let call = Call { effect: Some(effect), ..call };
+        let is_covered = given.effect_slot().is_some_and(EffectSlot::is_covered);
+        let call = Call { effect: Some(effect), is_covered, ..call };
         let at = context.begin(&call);
         let span = tracing::info_span!(
             "upstream.call",

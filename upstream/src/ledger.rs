@@ -35,6 +35,8 @@ pub struct Call {
     pub preview: String,
     /// Effect of the tool according to its server or the configuration; None if nothing was sent.
     pub effect: Option<Effects>,
+    /// True if a ledger of effects holds the call, or a person approved it.
+    pub is_covered: bool,
 }
 
 impl Call {
@@ -51,13 +53,13 @@ impl Call {
     }
 }
 
-/// Returns the calls that wrote, or may have, as JSON: server, tool and effect, without arguments and results.
+/// Returns the calls that wrote, or may have, and that nothing keeps from being made again, as JSON: server, tool and effect, without arguments and results.
 pub fn matched_calls<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Vec<Value> {
     let told = |call: &Call| {
         let effect = call.effect.map(Effects::name);
         json!({"server": call.server, "tool": call.tool, "effect": effect})
     };
-    calls.into_iter().filter(|call| call.may_have_written()).map(told).collect()
+    calls.into_iter().filter(|call| call.may_have_written() && !call.is_covered).map(told).collect()
 }
 
 /// Fault of a call that was sent and then abandoned by its caller.

@@ -57,7 +57,8 @@ fn by_name(server: &str, tool: &str, args: &ToolArgs) -> ToolArgs {
     nodes.extend_from_slice(args.datum().nodes());
     nodes.push(Node::Map(3));
     let call = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled);
-    ToolArgs::new(call).answered_within(args.max_answer_bytes())
+    // Everything else stays, most of all its place in the run: without it, the call would be made unseen.
+    args.with_datum(call)
 }
 
 /// Returns the value in `{:ok true :value v}`; `{:ok false :reason r :message m}` becomes an error.

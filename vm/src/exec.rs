@@ -8,6 +8,7 @@ mod lookup;
 mod select;
 mod tool_args;
 mod twin;
+mod unknown;
 
 pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
 pub use granted::{is_data_name, missing_data};
@@ -45,7 +46,7 @@ impl Vm {
     fn run_on(&mut self) -> Result<Event, Fault> {
         loop {
             let done = match self.state {
-                State::Ready if self.stress => self.execute::<true>(),
+                State::Ready if self.stress || self.heap.has_unknowns() => self.execute::<true>(),
                 State::Ready => self.execute::<false>(),
                 State::Start { args } => self.first_call(args),
                 State::Answered(value) => Ok(Some(Event::Done(Ending::Value(value)))),
@@ -136,9 +137,10 @@ impl Vm {
         fault.with_trace(trace)
     }
 
-    /// Runs instructions. None means: collect if stressing, then go on. On `Err`, the current frame's `pc` names
+    /// Runs instructions. The careful variant stops at each `Enter` with None, which means: collect if stressing, then go
+    /// on; it also looks for operands that are unknown. On `Err`, the current frame's `pc` names
     /// the instruction that stopped, so it can be run again.
-    fn execute<const STRESS: bool>(&mut self) -> Result<Option<Event>, Stop> {
+    fn execute<const CAREFUL: bool>(&mut self) -> Result<Option<Event>, Stop> {
         let max_cells = self.limits.stack_bytes as usize / size_of::<Value>();
         let Vm {
             library,
@@ -232,7 +234,7 @@ impl Vm {
         macro_rules! goto {
             ($to:expr) => {{
                 pc = $to as usize;
-                if !STRESS && let Op::Enter { fuel } = block.ops[pc] {
+                if !CAREFUL && let Op::Enter { fuel } = block.ops[pc] {
                     ok!(budget.enter(fuel));
                     pc += 1;
                 }
@@ -450,10 +452,13 @@ impl Vm {
 
         loop {
             let op = &block.ops[pc];
+            if CAREFUL && heap.has_unknowns() {
+                ok!(unknown::check(heap, regs, op));
+            }
             match *op {
                 Op::Enter { fuel } => {
                     ok!(budget.enter(fuel));
-                    if STRESS {
+                    if CAREFUL {
                         current.pc = pc as u32 + 1;
                         return Ok(None);
                     }
@@ -746,7 +751,7 @@ impl Vm {
                 }
                 Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),
                 Op::IterBack { dst, iter, fuel, to } => {
-                    if !STRESS && let Some(found) = module.module.select_loop(current.block, pc) {
+                    if !CAREFUL && let Some(found) = module.module.select_loop(current.block, pc) {
                         match patience {
                             0 if select::run(heap, budget, module, found, regs) => {}
                             0 => patience = select::PATIENCE,

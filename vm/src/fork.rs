@@ -565,6 +565,8 @@ impl Vm {
 
     /// Copies a branch's value into this run.
     fn adopt(&mut self, answer: &Answer) -> Result<Value, Stop> {
+        // Plain values come without their heap.
+        self.heap.meet_unknowns(matches!(answer.value, Value::Unknown(_)));
         let Some(heap) = answer.heap.as_deref() else { return Ok(answer.value) };
         let mut spaces = vec![0; heap.attached_len() as usize + 1];
         let charges: HashMap<u32, u64> = heap.lots().collect();
@@ -652,6 +654,8 @@ fn keeps_its_kind(code: Code) -> bool {
             | Code::StackExceeded
             | Code::ToolCallLimitExceeded
             | Code::EffectDiverged
+            | Code::UnknownAnswer
+            | Code::PlanDiffers
     )
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Space {
     pub(crate) modules: Vec<Arc<Module>>,
     /// True if any of its values may be veiled.
     pub(crate) veils: bool,
+    /// True if any of its values may be unknown: see `value/unknown.rs`.
+    pub(crate) unknowns: bool,
     /// True if it was made behind the firewall, so that nothing in it is left to be veiled.
     pub(crate) sealed: bool,
     /// True if any text in it begins like a firewalled name; computed on first use.
@@ -144,6 +146,8 @@ pub struct Heap {
     pub(crate) firewall: bool,
     /// True if any value may be veiled.
     pub(crate) veils: bool,
+    /// True if any value may be unknown.
+    pub(crate) unknowns: bool,
     /// True if either of the two is, for constructors of maps and sets.
     pub(crate) guarded: bool,
     /// True unless a test compares with a run that never changes a collection in place.
@@ -192,6 +196,7 @@ impl Heap {
             secret: HashSecret::of_process(),
             firewall: false,
             veils: false,
+            unknowns: false,
             guarded: false,
             in_place: true,
             owns: false,
@@ -226,7 +231,7 @@ impl Heap {
         self.shapes.clear();
         self.key_cache.clear();
         self.code.clear();
-        self.veils = false;
+        (self.veils, self.unknowns) = (false, false);
         (self.owns, self.credit) = (false, 0);
         self.set_firewall(false);
         self.set_limit(limit);
@@ -377,6 +382,7 @@ impl Heap {
                 let spaces = next.deps.iter().filter_map(|dep| self.known_as(dep)).collect();
                 let modules = next.modules.iter().map(|module| module_id(modules, module)).collect();
                 self.meet_veils(next.veils);
+                self.meet_unknowns(next.unknowns);
                 self.number(Attached { space: next, spaces, modules });
             }
         }
@@ -446,7 +452,7 @@ impl Heap {
         space.text.shrink_to_fit();
         space.deps = self.attached.into_iter().map(|attached| attached.space).collect();
         space.modules = modules.to_vec();
-        (space.veils, space.sealed) = (self.veils, self.firewall);
+        (space.veils, space.unknowns, space.sealed) = (self.veils, self.unknowns, self.firewall);
         Arc::new(space)
     }
 
@@ -463,7 +469,7 @@ impl Heap {
         let mut space = std::mem::take(&mut self.own);
         space.deps = self.attached.iter().map(|attached| attached.space.clone()).collect();
         space.modules = modules.to_vec();
-        (space.veils, space.sealed) = (self.veils, self.firewall);
+        (space.veils, space.unknowns, space.sealed) = (self.veils, self.unknowns, self.firewall);
         Arc::new(space)
     }
 
@@ -476,7 +482,8 @@ impl Heap {
         });
         self.own.deps.clear();
         self.own.modules.clear();
-        (self.own.veils, self.own.sealed, self.own.names) = (false, false, OnceLock::new());
+        (self.own.veils, self.own.unknowns) = (false, false);
+        (self.own.sealed, self.own.names) = (false, OnceLock::new());
     }
 
     // Reading objects. Heads are trusted: only the constructors of this crate make them.

@@ -46,6 +46,7 @@ impl Heap {
                 deps: space.deps.clone(),
                 modules: space.modules.clone(),
                 veils: space.veils,
+                unknowns: space.unknowns,
                 sealed: space.sealed,
                 ..Space::default()
             }),

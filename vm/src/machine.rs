@@ -641,6 +641,13 @@ impl Vm {
         }
     }
 
+    /// Answers the pending tool call with an unknown value: `write` is the number of a write that is planned and not sent. The
+    /// run ends where the program looks at the value.
+    pub fn resume_unknown(&mut self, write: u64) -> Result<(), Fault> {
+        self.heap.meet_unknowns(true);
+        self.resume_with(Value::Unknown(write))
+    }
+
     fn resume_with(&mut self, value: Value) -> Result<(), Fault> {
         match std::mem::replace(&mut self.state, State::Ready) {
             State::Tool { dst: Some(dst), .. } => {

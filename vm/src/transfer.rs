@@ -169,7 +169,8 @@ impl Heap {
     /// replaced by their values, and makes the roots relative to it ([`Heap::import`] them once it is attached).
     /// Attached spaces that are still referred to become its dependencies. `modules` are those of this run.
     pub(crate) fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
-        let mut space = Space { veils: self.veils, sealed: self.firewall, ..Space::default() };
+        let mut space =
+            Space { veils: self.veils, unknowns: self.unknowns, sealed: self.firewall, ..Space::default() };
         let mut deps: HashMap<u32, u32> = HashMap::new();
         let mut modules_to: HashMap<u32, u32> = HashMap::new();
         let mut plan = Plan::new(self, roots, |id| id == 0);
@@ -227,6 +228,7 @@ impl Heap {
         let plan = Plan::new(child, &root, |id| id == 0 || spaces(id).is_none());
         self.room(plan.cells, plan.text)?;
         self.meet_veils(child.veils);
+        self.meet_unknowns(child.unknowns);
         let start = self.own.cells.len();
         let Space { cells, text, .. } = &mut self.own;
         plan.write(child, cells, text, start, |id| spaces(id).unwrap_or(0), modules, &mut root);
@@ -296,6 +298,7 @@ impl DatumWriter<'_> {
                 let text = self.heap.state_kind(r).cut_short();
                 self.node(Node::Opaque(text.into()), text.len())
             }
+            Value::Unknown(_) => self.heap.check_known(v),
             Value::Veiled(r) => {
                 self.frames.push(Frame::Veil);
                 self.value(self.heap.field(r, 0))

@@ -30,6 +30,7 @@ mod state;
 mod tests;
 mod text;
 mod trie;
+mod unknown;
 mod vector;
 mod veil;
 

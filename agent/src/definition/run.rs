@@ -8,6 +8,7 @@ use ptc_bytecode::{Datum, Node};
 use ptc_contract::keys::CacheKey;
 use ptc_contract::servers::Servers;
 use ptc_model::{ChunkSink, Client, ErrorKind, LlmError, Message, Model, ModelRegistry, Registry};
+use ptc_runtime::effects::Oversight;
 use ptc_runtime::{Cancel, Frozen, Schedule};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -79,6 +80,10 @@ pub struct RunOptions {
     pub schedule: Option<Arc<dyn Schedule>>,
     /// Ledger for calls that may change something, so that none is made twice.
     pub effects: Option<MissionLedger>,
+    /// Plan and approvals of calls that may change something, besides the ledger.
+    pub oversight: Option<Oversight>,
+    /// Name of the mission there, if there is no ledger.
+    pub oversight_name: Option<String>,
     /// Folder for checkpoints.
     pub checkpoint_dir: Option<PathBuf>,
     /// Checkpoint to resume from.
@@ -117,6 +122,8 @@ impl Default for RunOptions {
             cancel: Cancel::new(),
             schedule: None,
             effects: None,
+            oversight: None,
+            oversight_name: None,
             checkpoint_dir: None,
             resume_from: None,
             changes: None,

@@ -4,6 +4,7 @@ use super::Runnable;
 use super::blocking::block_on;
 use super::budget::{Budget, Most};
 use super::drive::Ending;
+use super::effects::MissionEffects;
 use super::engine::Engine;
 use super::fault::{fail_of, no_model, program_fail};
 use super::library::Library;
@@ -248,7 +249,7 @@ impl CompiledAgent {
             deadline: None,
             cancel: options.cancel.clone(),
             schedule: options.schedule.clone(),
-            effects: options.effects.clone(),
+            effects: MissionEffects::of(options),
             secrets,
             shows_secrets: own.trace_firewalled,
             client: client.ok(),

@@ -1,7 +1,8 @@
 //! The ledger of a mission: under which name each of its programs writes there.
 
+use crate::definition::RunOptions;
 use ptc_runtime::Grants;
-use ptc_runtime::effects::{Ledger, new_run_id};
+use ptc_runtime::effects::{EffectSlot, Ledger, Oversight, Planner, new_run_id};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -39,17 +40,56 @@ pub struct MissionLedger {
     pub run: String,
 }
 
-impl MissionLedger {
-    /// Returns the ledger for a mission below this one, or for a function of a prelude that its model calls. Models decide
-    /// anew how often these run, so their names are new, too.
-    pub(crate) fn below(&self) -> MissionLedger {
-        MissionLedger { ledger: self.ledger.clone(), run: format!("{}+{}", self.run, new_run_id()) }
+/// Oversight of the calls of a mission that may change something, and the name of the mission in ledgers and plans.
+#[derive(Clone, Debug)]
+pub(crate) struct MissionEffects {
+    oversight: Oversight,
+    run: String,
+}
+
+impl MissionEffects {
+    /// Returns the oversight that the options ask for.
+    pub fn of(options: &RunOptions) -> Option<MissionEffects> {
+        let (ledger, oversight) = (options.effects.as_ref(), options.oversight.as_ref());
+        if ledger.is_none() && oversight.is_none() {
+            return None;
+        }
+        let base = oversight.cloned().unwrap_or_default();
+        Some(match ledger {
+            Some(MissionLedger { ledger, run }) => {
+                MissionEffects { oversight: base.record(ledger.clone()), run: run.clone() }
+            }
+            None => {
+                let run = options.oversight_name.clone().unwrap_or_else(|| "mission".to_string());
+                MissionEffects { oversight: base, run }
+            }
+        })
     }
 
-    /// Adds the ledger to the grants of a program. Its name there has the turn and a hash, since a model may write
+    /// Returns the oversight for a mission below this one, or for a function of a prelude that its model calls. Models decide
+    /// anew how often these run, so their names are new, too.
+    pub fn below(&self) -> MissionEffects {
+        MissionEffects { oversight: self.oversight.clone(), run: self.anew() }
+    }
+
+    /// Returns the number of writes that were planned so far.
+    pub fn planned(&self) -> usize {
+        self.oversight.planner().map_or(0, Planner::count)
+    }
+
+    fn anew(&self) -> String {
+        format!("{}+{}", self.run, new_run_id())
+    }
+
+    /// Returns the place of a call that a model makes by itself.
+    pub fn slot(&self) -> EffectSlot {
+        EffectSlot::alone(&self.oversight, &self.anew())
+    }
+
+    /// Adds the oversight to the grants of a program. Its name there has the turn and a hash, since a model may write
     /// another program when its mission is run again.
-    pub(crate) fn grant(&self, grants: Grants, turn: u32, program: &str) -> Grants {
+    pub fn grant(&self, grants: Grants, turn: u32, program: &str) -> Grants {
         let hash: String = Sha256::digest(program).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        grants.recorded(self.ledger.clone(), &format!("{}.{turn}.{hash}", self.run))
+        grants.overseen(self.oversight.clone(), &format!("{}.{turn}.{hash}", self.run))
     }
 }

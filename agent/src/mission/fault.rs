@@ -2,7 +2,7 @@
 
 use super::step::{Fail, json_of};
 use crate::definition::BuildError;
-use ptc_bytecode::{Code, Datum, Node};
+use ptc_bytecode::{Code, Datum, Node, Subject};
 use ptc_contract::data::Tree;
 use ptc_contract::firewall::{redact, without_media};
 use ptc_contract::keys::{normalize_key, normalize_keys};
@@ -93,6 +93,9 @@ const SYSTEM_REASONS: &[&str] = &[
     "not_compilable",
     "parse_error",
     "partial_side_effects",
+    "plan_differs",
+    "planned",
+    "unknown_answer",
     "prelude_attach_failed",
     "reply_cut",
     "reply_filtered",
@@ -210,6 +213,10 @@ pub(super) fn details_of(code: Code, failure: &Failure) -> Value {
         Code::InvalidToolArgs => details.insert("kind".to_string(), json!("invalid_tool_args")),
         Code::MemoryExceeded | Code::StackExceeded => details.insert("kind".to_string(), json!("heap")),
         Code::ToolError => details.insert("class".to_string(), json!("eval_error")),
+        Code::UnknownAnswer => match failure.diagnostic().subject.as_deref() {
+            Some(Subject::Write(number)) => details.insert("write".to_string(), json!(number)),
+            _ => None,
+        },
         _ => None,
     };
     Value::Object(details)

@@ -42,7 +42,7 @@ pub struct Standing<'s> {
 pub type GuardFn = Arc<dyn Fn(&Turn, &Standing<'_>) -> Guard + Send + Sync>;
 
 /// Returns a guard that ends a mission after a turn that changed something outside, or may have done so: a model that does not
-/// know how far its program got might make the change again.
+/// know how far its program got might make the change again. Calls that a ledger holds, or that a person approved, do not count.
 ///
 /// ```
 /// use ptc_agent::{mission::stop_after_writes, run, tools::{LlmRef, Tool}, Agent, RunOptions};
@@ -59,7 +59,7 @@ pub fn stop_after_writes() -> GuardFn {
         let matched: Vec<_> = standing
             .tool_calls
             .iter()
-            .filter(|call| call.effect != "read")
+            .filter(|call| call.effect != "read" && !call.is_covered)
             .map(|call| json!({"server": null, "tool": call.name, "effect": call.effect}))
             .collect();
         Guard::after(matched, "the turn changed something outside, or may have, and did not end the mission")

@@ -1,16 +1,17 @@
 //! Replies in which a model calls tools itself. Each call gets exactly one result, in order, however the turn ends.
 
 use super::calls::millis;
+use super::effects::MissionEffects;
 use super::place::StopCause;
 use super::state::{Continuation, Mission, Mode, TurnOutcome, fail_datum};
 use super::step::{CallRecord, Fail, Turn};
 use super::toolbox::CallOutcome;
 use crate::lisp_eval::{self, ErrorReply};
 use crate::tools::{Effect, Expose, ToolKind};
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Code, Datum, Node};
 use ptc_model::{LlmResponse, Message, Part, ToolCall};
 use ptc_runtime::bridge::json_to_datum;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
 impl Mission {
@@ -142,6 +143,7 @@ impl Mission {
                     },
                 );
             }));
+        let planned_before = self.planned();
         let stopped = self.place.within(all).await.err();
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut success = true;
@@ -179,10 +181,21 @@ impl Mission {
         }
         self.of_exports(turn);
         self.state.calls.extend(turn.tool_calls.iter().cloned());
+        let planned = self.planned();
+        if planned > planned_before {
+            let message = "the model would see the answer of a write that was planned and not sent";
+            let fail = Fail::new(Code::UnknownAnswer.reason(), message);
+            return Err(fail.details(json!({"write": planned})));
+        }
         match stopped {
             Some(stopped) => Err(stopped.into()),
             None => Ok(Continuation { success, ..Continuation::failed(String::new()) }.into()),
         }
+    }
+
+    /// Returns the number of writes that were planned so far.
+    fn planned(&self) -> usize {
+        self.place.effects.as_ref().map_or(0, MissionEffects::planned)
     }
 
     /// Records the calls and prints of exports that were called by name, as for programs.

@@ -1,7 +1,7 @@
 //! Place of a mission in its tree: everything it shares with its parent and child missions.
 
 use super::budget::Budget;
-use super::effects::MissionLedger;
+use super::effects::MissionEffects;
 use super::step::{Fail, Step};
 use crate::Agent;
 use crate::definition::RunOptions;
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     /// Schedule for running programs, if the host has one.
     pub schedule: Option<Arc<dyn Schedule>>,
     /// Ledger for calls that may change something.
-    pub effects: Option<MissionLedger>,
+    pub effects: Option<MissionEffects>,
     /// Secrets of the whole tree, which no request and no trace may show.
     pub secrets: SharedSecrets,
     /// Flag: traces may show secrets; only if every mission above allows it, too.

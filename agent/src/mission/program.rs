@@ -3,7 +3,7 @@
 use super::commit::{Carryover, ProgramEnd, ProgramOutcome};
 use super::drive::Ending;
 use super::excerpt::brief;
-use super::fault::{MemoryOverflow, program_fail, too_much, unfit_fail};
+use super::fault::{MemoryOverflow, details_of, program_fail, too_much, unfit_fail};
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn, TurnKind};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
@@ -69,6 +69,7 @@ impl Mission {
     /// Applies the agent's options to the ending of a program. Programs that end the mission here leave nothing behind.
     fn settle(&self, ending: Ending, kind: TurnKind) -> Result<Ending, Fail> {
         let options = self.agent.options();
+        let ending = planned(ending)?;
         match ending {
             Ending::Failed(failure) => {
                 let left = self.left_after();
@@ -358,3 +359,31 @@ pub(super) fn undone(feedback: Feedback<'_>, overflow: Option<MemoryOverflow>) -
         None => feedback,
     }
 }
+
+/// Ends a mission that would go on with the answer of a write that was planned and not sent: nobody knows what its model would
+/// do then.
+fn planned(ending: Ending) -> Result<Ending, Fail> {
+    let seen = "the model would see the answer of a write that was planned and not sent";
+    match &ending {
+        Ending::Failed(failure) => match failure.diagnostic().code {
+            code @ (Code::UnknownAnswer | Code::PlanDiffers) => {
+                let error = failure.diagnostic();
+                Err(Fail::new(code.reason(), error.message.clone()).details(details_of(code, failure)))
+            }
+            _ => Ok(ending),
+        },
+        Ending::Returned(outcome) if outcome.is_unknown() => Err(Fail::new(
+            "planned",
+            "the mission ended with the answer of a write that was planned and not sent",
+        )),
+        Ending::Value(outcome)
+            if outcome.is_unknown() || outcome.prints.iter().any(|print| print.contains(UNKNOWN)) =>
+        {
+            Err(Fail::new(Code::UnknownAnswer.reason(), seen))
+        }
+        _ => Ok(ending),
+    }
+}
+
+/// Form in which an unknown value is printed.
+const UNKNOWN: &str = "#<unknown>";

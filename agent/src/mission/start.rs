@@ -1,7 +1,7 @@
 //! Start of a mission: everything is checked and made before the first request.
 
 use super::budget::{Budget, Most};
-use super::effects::MissionLedger;
+use super::effects::MissionEffects;
 use super::engine::Engine;
 use super::fault::{chained, fail_of, no_model};
 use super::library::Library;
@@ -273,8 +273,8 @@ fn build(
         cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
         schedule: above.map_or(&run.schedule, |above| &above.schedule).clone(),
         effects: match above {
-            Some(above) => above.effects.as_ref().map(MissionLedger::below),
-            None => run.effects.clone(),
+            Some(above) => above.effects.as_ref().map(MissionEffects::below),
+            None => MissionEffects::of(run),
         },
         secrets,
         shows_secrets,

@@ -351,6 +351,9 @@ pub struct CallRecord {
     /// Effect of a call, as the tool states it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub effect: String,
+    /// Flag: the ledger holds the call, or a person approved it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_covered: bool,
 }
 
 /// Record of one `pmap` or `pcalls`.

@@ -3,6 +3,7 @@
 use super::cache::{Cache, Flight, Landing, Lookup};
 use super::calls::{RECORD_BYTES, brief, brief_answer, millis, recorded_answer, weight};
 use super::delegate::Delegate;
+use super::effects::MissionEffects;
 use super::place::{Place, now};
 use super::step::{CallRecord, Step};
 use crate::Agent;
@@ -17,7 +18,7 @@ use ptc_contract::data;
 use ptc_contract::firewall::redact;
 use ptc_contract::keys::{CacheKey, args_hash, canonical_cache_key, normalize_keys};
 use ptc_contract::signature::Validation;
-use ptc_runtime::effects::{EffectCall, EffectSlot};
+use ptc_runtime::effects::{EffectCall, EffectSlot, shown_args};
 use ptc_runtime::{Fault, Frozen, PendingCall, Refusal, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -285,10 +286,11 @@ impl Toolbox {
         may_cache: bool,
         is_previewed: bool,
     ) -> CallOutcome {
+        let slot = self.place.effects.as_ref().map(MissionEffects::slot);
         let asked = ToolRequest {
             name,
             args,
-            by: Caller { layer: Layer::Native, stated: None, until: None, branch: None, slot: None },
+            by: Caller { layer: Layer::Native, stated: None, until: None, branch: None, slot },
             origin: None,
             may_cache,
             is_previewed,
@@ -584,8 +586,13 @@ impl Toolbox {
             answer.map_err(Refusal::from)
         };
         let Some(slot) = slot else { return answer.await };
-        let shown = brief(&self.traced(&whole)).0;
-        slot.made(EffectCall { tool: &tool.name, shown, args: &whole, effect }, answer).await
+        let shown = shown_args(&whole);
+        let original = slot.original().map(|original| match tool.is_verbatim {
+            true => original.clone(),
+            false => normalize_keys(original),
+        });
+        let call = EffectCall { tool: &tool.name, shown, args: &whole, original, effect, must_ask: false };
+        slot.made(call, answer).await
     }
 
     /// Remembers firewalled values in a result, so that no text shows them.
@@ -652,6 +659,7 @@ impl Toolbox {
             child_trace_id: notes.child_trace_id.clone(),
             warnings: notes.warnings.clone(),
             effect: effect.name().to_string(),
+            is_covered: asked.by.slot.as_ref().is_some_and(EffectSlot::is_covered),
         }
     }
 

@@ -41,6 +41,10 @@ pub struct AgentRunArgs {
     #[command(flatten)]
     pub effects: RecordArgs,
 
+    /// Lists the calls that would change something instead of sending them, and writes the plan to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Effects")]
+    pub plan_writes: Option<Option<PathBuf>>,
+
     #[command(flatten)]
     pub model: ModelArgs,
 

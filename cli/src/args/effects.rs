@@ -19,6 +19,14 @@ pub struct RecordArgs {
     /// its calls get the answers that the ledger has.
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     pub run_name: Option<String>,
+
+    /// Asks about calls that may change something, as this policy says; without one, about all of them.
+    #[arg(long, value_name = "POLICY", num_args = 0..=1, require_equals = true, help_heading = HEADING)]
+    pub approve: Option<Option<PathBuf>>,
+
+    /// Makes only the calls of this plan: see `ptc effects apply`.
+    #[arg(long, value_name = "PLAN", hide = true)]
+    pub apply: Option<PathBuf>,
 }
 
 /// Shows what programs changed outside, and settles calls whose outcome is unknown.
@@ -72,6 +80,17 @@ pub enum EffectsCommand {
 
         #[command(flatten)]
         at: LedgerAt,
+    },
+    /// Runs a command with a plan, and makes exactly the calls that the plan lists: the first call that
+    /// differs stops the run before it is sent.
+    Apply {
+        /// The plan, as `--plan=FILE` wrote it.
+        #[arg(value_name = "PLAN")]
+        plan: PathBuf,
+
+        /// The command, as it was planned without `--plan`: `run …`, `eval …` or `agent run …`.
+        #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<std::ffi::OsString>,
     },
     /// Forgets runs whose last call is old. Runs with calls of unknown outcome are kept.
     Prune {

@@ -4,14 +4,16 @@ use crate::args::{EffectsArgs, EffectsCommand, LedgerAt, VerdictArg};
 use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::recording::{path, told};
-use crate::report::{self, FAULT, OK, for_stdout};
+use crate::report::{self, FAULT, OK, USAGE, for_stdout};
 use pollster::block_on;
 use ptc_bytecode::Code;
 use ptc_runtime::effects::{
     Entry, FileLedger, Filter, Ledger, LedgerError, Outcome, State, Verdict, answer_json,
 };
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -19,10 +21,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const ARGS: usize = 60;
 
 pub fn run(args: &EffectsArgs) -> ExitCode {
+    if let EffectsCommand::Apply { plan, command } = &args.command {
+        return apply(plan, command);
+    }
     let (EffectsCommand::List { at, .. }
     | EffectsCommand::Show { at, .. }
     | EffectsCommand::Settle { at, .. }
-    | EffectsCommand::Prune { at, .. }) = &args.command;
+    | EffectsCommand::Prune { at, .. }) = &args.command
+    else {
+        return ExitCode::from(USAGE);
+    };
     match open(at).and_then(|ledger| act(&args.command, &ledger)) {
         Ok(Done { text, json }) => {
             let text = if at.json { format!("{json}\n") } else { for_stdout(&text).into_owned() };
@@ -37,6 +45,27 @@ pub fn run(args: &EffectsArgs) -> ExitCode {
         }
         Err(Stop::Problem(problem)) => report::problem(&problem, at.json),
     }
+}
+
+/// Runs a command that carries a plan out.
+fn apply(plan: &Path, command: &[OsString]) -> ExitCode {
+    // Only these can have been planned. What is in the plan decides nothing here: its author is not trusted.
+    let words = command.iter().take_while(|word| !word.to_string_lossy().starts_with('-'));
+    let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let verbs = match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["run" | "eval", ..] => 1,
+        ["agent", "run", ..] => 2,
+        _ => {
+            let problem =
+                Problem::new(Code::InvalidConfig, "a plan is carried out by `run`, `eval` or `agent run`");
+            let hint = "ptc effects apply PLAN run FILE, with the flags that it was planned with";
+            return report::problem(&problem.hint(hint), false);
+        }
+    };
+    let mut words: Vec<OsString> = command.to_vec();
+    words.splice(verbs..verbs, [OsString::from("--apply"), plan.as_os_str().to_owned()]);
+    words.insert(0, OsString::from("ptc"));
+    crate::run(words)
 }
 
 /// What is printed.
@@ -91,6 +120,7 @@ fn act(command: &EffectsCommand, ledger: &FileLedger) -> Result<Done, Stop> {
             let entry = block_on(ledger.settle(id, verdict_of(*verdict, answer.as_deref())?))?;
             Ok(shown(&entry))
         }
+        EffectsCommand::Apply { .. } => Err(Stop::Refused("a plan needs no ledger".to_string())),
         EffectsCommand::Prune { older_than, .. } => {
             let age = Duration::from_secs(older_than * 24 * 60 * 60);
             let pruned = block_on(ledger.prune(SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH)))?;

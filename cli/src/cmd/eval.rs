@@ -17,7 +17,7 @@ pub fn run(args: &EvalArgs) -> ExitCode {
         (None, Some(program)) => (text(program), "the argument"),
         (None, None) => (read_program(Path::new("-")), "standard input"),
     };
-    run_program(source, name, &args.settings, &args.write, &args.upstream, &args.record)
+    run_program(source, name, &args.settings, &args.write, &args.upstream, (&args.record, args.plan.as_ref()))
 }
 
 /// The program in an argument; a file is not meant to be read as one.

@@ -118,14 +118,14 @@ impl Chance {
 }
 
 /// A bank, and a ledger of a run that pays there.
-struct World {
-    config: String,
-    payments: PathBuf,
-    ledger: PathBuf,
+pub struct World {
+    pub config: String,
+    pub payments: PathBuf,
+    pub ledger: PathBuf,
     program: String,
 }
 
-fn world(name: &str, mode: &str, program: &str) -> World {
+pub fn world(name: &str, mode: &str, program: &str) -> World {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("effects").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -158,7 +158,7 @@ impl World {
         finish(self.command(), b"")
     }
 
-    fn effects(&self, args: &[&str]) -> Ran {
+    pub fn effects(&self, args: &[&str]) -> Ran {
         let ledger = self.ledger.display().to_string();
         finish(command(&[&["effects"], args, &["--effects", &ledger]].concat()), b"")
     }
@@ -177,7 +177,7 @@ impl World {
     }
 
     /// How often each payment was made. Waits until no bank is running.
-    fn paid(&self) -> BTreeMap<i64, usize> {
+    pub fn paid(&self) -> BTreeMap<i64, usize> {
         let Ok(file) = File::options().append(true).create(true).open(&self.payments) else {
             return BTreeMap::new();
         };

@@ -8,6 +8,7 @@ mod commands;
 mod effects;
 mod fixture;
 mod mcp;
+mod oversight;
 mod page;
 #[path = "../cli/process.rs"]
 mod process;
@@ -48,6 +49,7 @@ fn main() {
         mcp::tests(),
         attack::tests(),
         effects::tests(),
+        oversight::tests(),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().collect()).exit();
 }

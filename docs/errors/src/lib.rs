@@ -60,6 +60,8 @@ pages! {
     Fail "E0318";
     Uncaught "E0319";
     EffectDiverged "E0320";
+    UnknownAnswer "E0321";
+    PlanDiffers "E0322";
     FuelExceeded "E0401";
     MemoryExceeded "E0402";
     StackExceeded "E0403";

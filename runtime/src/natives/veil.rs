@@ -4,12 +4,16 @@
 //! clear values, and those that move elements never look inside. A native that does look, and refuses a veil, is run
 //! again with clear values.
 
+use super::unknown;
 use ptc_bytecode::{Elements, Veil};
 use ptc_vm::{Call, NativeFn, Stop, Value};
 
 /// Runs a native with arguments that are veiled or contain veiled values.
 #[inline(never)]
 pub(super) fn through(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
+    if call.heap.has_unknowns() && unknown::leaves(call)? {
+        return Ok(Value::Nil);
+    }
     match call.id.row().map_or(Veil::Clears, |row| row.veil) {
         Veil::Clears => match clear(call)? {
             Some(args) => run(call, &args, body, true),

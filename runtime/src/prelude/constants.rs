@@ -147,7 +147,7 @@ fn run(
     let value = match watch.during(|| parallel::advance(&mut vm)) {
         Progress::Waiting => {
             let mut found = Vec::new();
-            parallel::pending(&vm, &mut Trail::default(), None, &mut found);
+            parallel::pending(&vm, &mut Trail::default(), None, None, &mut found);
             let name = found.first().map_or("call", |found| &*found.call.name);
             return Err(impure(&format!("`tool/{name}`")));
         }

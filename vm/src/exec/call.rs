@@ -96,6 +96,7 @@ pub(crate) fn general(
             Ok(Next::Tool { name, args })
         }
         callee @ Value::Veiled(_) => veiled_callee(cx, callee, &args),
+        Value::Unknown(_) => Err(cx.heap.check_known(callee).err().map_or_else(Stop::twin, Stop::from)),
         callee => Err(not_callable(callee, &args)),
     }
 }

@@ -23,6 +23,7 @@ pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Resul
         Value::Map(map) | Value::OwnMap(map) => {
             // A key may be as large as any other value.
             if !matches!(key, Value::Keyword(_) | Value::Int(_)) {
+                heap.check_known_deep(key)?;
                 if heap.has_veils()
                     && let Some(clear) = heap.unveil_deep(key)?
                 {
@@ -41,6 +42,8 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
     if coll.is_owned() || key.is_owned() || default.is_owned() {
         return get_or(heap, coll.shared(), key.shared(), default.shared());
     }
+    heap.check_known(coll)?;
+    heap.check_known(key)?;
     if let (Value::Veiled(_), _) | (_, Value::Veiled(_)) = (coll, key) {
         return through(heap, "get", |heap| get_or(heap, heap.unveil(coll), heap.unveil(key), default));
     }
@@ -52,6 +55,7 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
         // A keyword contains nothing: the arguments are swapped.
         (Value::Keyword(_), Value::Map(_)) => return Err(swapped_get()),
         (Value::Set(set), key) => {
+            heap.check_known_deep(key)?;
             if heap.has_veils()
                 && let Some(clear) = heap.unveil_deep(key)?
             {
@@ -115,6 +119,8 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     let (coll, index) = (heap.in_transient(coll.shared()), index.shared());
+    heap.check_known(coll)?;
+    heap.check_known(index)?;
     if let (Value::Veiled(_), _) | (_, Value::Veiled(_)) = (coll, index) {
         return through(heap, "nth", |heap| nth(heap, &heap.unveil(coll), &heap.unveil(index)));
     }

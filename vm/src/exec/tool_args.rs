@@ -93,6 +93,7 @@ fn not_one_value() -> Stop {
 pub(super) fn tool_args(heap: &Heap, name: &str, given: &[Value]) -> Result<Datum, Stop> {
     let mut nodes = Vec::new();
     let mut veiled = Vec::new();
+    given.iter().try_for_each(|arg| heap.check_known(*arg))?;
     // A tool receives clear values, with marks for the veiled ones.
     let clear: SmallVec<[Value; 4]> = given.iter().map(|arg| heap.unveil(*arg)).collect();
     let args = &clear[..];

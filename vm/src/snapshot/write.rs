@@ -16,6 +16,12 @@ use sha2::{Digest, Sha256};
 impl Vm {
     /// Writes the run as bytes. It must wait for something or be about to start; it is not changed.
     pub fn snapshot(&self) -> Result<Vec<u8>, Fault> {
+        if self.heap.has_unknowns() {
+            let message = "a run that plans its writes cannot be saved";
+            return Err(
+                Fault::new(Code::SnapshotInvalid, message).hint("save the run that carries the plan out")
+            );
+        }
         let mut graph = Graph::default();
         let mut grants = Vec::new();
         for (name, space) in &self.granted {

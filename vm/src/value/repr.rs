@@ -120,6 +120,8 @@ pub enum Value {
     Duration(i64),
     /// A builtin, by its number in the table of builtins.
     Builtin(u64),
+    /// The answer of a write that a plan lists and does not send: the number of the write.
+    Unknown(u64),
     /// Text.
     Str(Ref),
     /// A keyword, without its colon.
@@ -359,7 +361,7 @@ impl Value {
             | (Value::Duration(a), Value::Duration(b)) => a == b,
             (Value::Float(a), Value::Float(b)) => a.0 == b.0,
             (Value::Day(a), Value::Day(b)) => a == b,
-            (Value::Builtin(a), Value::Builtin(b)) => a == b,
+            (Value::Builtin(a), Value::Builtin(b)) | (Value::Unknown(a), Value::Unknown(b)) => a == b,
             _ => match (self.reference(), other.reference()) {
                 (Some(a), Some(b)) => {
                     a == b && std::mem::discriminant(&self) == std::mem::discriminant(&other)
@@ -416,6 +418,7 @@ impl Value {
             Value::Instant(_) => "datetime",
             Value::Duration(_) => "duration",
             Value::Veiled(_) => "firewalled value",
+            Value::Unknown(_) => "unknown value",
             Value::Exception(_) => "exception",
             Value::State(_) => "atom",
             _ => "unknown",

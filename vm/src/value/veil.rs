@@ -146,14 +146,14 @@ impl Heap {
 
     /// Returns the number of cells after a head that are searched. A slice counts by its own length, not that of
     /// the whole.
-    fn walked(&self, r: Ref) -> usize {
+    pub(super) fn walked(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::SliceHead(_) => self.vec_len(r),
             head => crate::collect::payload(head),
         }
     }
 
-    fn walked_cell(&self, r: Ref, i: usize) -> Value {
+    pub(super) fn walked_cell(&self, r: Ref, i: usize) -> Value {
         match self.head(r) {
             Value::SliceHead(_) => self.vec_at(r, i, Value::Nil),
             _ => self.field(r, i),

@@ -5,15 +5,15 @@ use crate::args::AgentRunArgs;
 use crate::input::read;
 use crate::live::{Detail, Live, clean};
 use crate::models;
+use crate::oversight::Overseeing;
 use crate::problem::Problem;
 use crate::quantity::counted;
-use crate::recording::Recording;
 use crate::report::{self, FAULT, OK, out};
 use crate::upstreams;
 use ptc_agent::definition::{AgentFile, PlanItem};
 use ptc_agent::plan::FollowedPlan;
 use ptc_agent::trace::{JsonLines, Tracer};
-use ptc_agent::{Agent, AgentBuilder, MissionLedger, RunOptions, Step};
+use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
 use ptc_bytecode::Code;
 use ptc_runtime::{Cancel, Policy};
 use serde_json::{Map, Value, json};
@@ -56,9 +56,12 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     }
     run.checkpoint_dir = args.checkpoint.clone();
     run.resume_from = args.resume.clone();
-    let recording = Recording::open(&args.effects)?;
-    run.effects = recording.map(|Recording { ledger, run }| MissionLedger { ledger, run });
-    let recorded_as = run.effects.as_ref().map(|effects| effects.run.clone());
+    let overseeing = Overseeing::open(&args.effects, args.plan_writes.as_ref())?;
+    let recorded_as = overseeing.recording.as_ref().map(|recording| recording.run.clone());
+    run.oversight = overseeing.oversight();
+    run.oversight_name = Some(overseeing.run().to_string());
+    let source = kept(args, &loaded.file, &agent, &context).to_string();
+    overseeing.check(&source, None)?;
     let cancel = watch()?;
     let run = run.cancel(&cancel);
     let upstream = upstreams::start(&args.upstream)?;
@@ -92,6 +95,27 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     }
     if let Some(lost) = lost {
         eprintln!("warning: the trace is incomplete: {lost}");
+    }
+    if overseeing.is_planning() {
+        let end = match &result {
+            Ok(_) => None,
+            Err(_) => step_of(&result)
+                .fail
+                .as_ref()
+                .filter(|fail| fail.reason != "planned")
+                .and_then(|fail| overseeing.end_of_mission(&fail.reason, &fail.message, &fail.details)),
+        };
+        let text = match overseeing.plan(&source, None, end)? {
+            Some((plan, _)) if args.json => format!("{}\n", json!({"ok": true, "plan": plan})),
+            Some((_, text)) => text,
+            None => String::new(),
+        };
+        return Ok(out(&text, OK));
+    }
+    if result.is_ok()
+        && let Some(problem) = overseeing.unmade()
+    {
+        return Err(problem);
     }
     if let (Some(name), true) = (recorded_as, result.is_err()) {
         eprintln!(
