@@ -52,7 +52,8 @@ fn run_program(
         let upstream = upstreams::start(servers)?;
         let overseeing = Overseeing::open(record, plan)?;
         let (report, members) = run_on(&source, settings, write, upstream.as_ref(), &overseeing)?;
-        let Some((report, members)) = report.zip(Some(members)) else { return Ok(report::out(&members, OK)) };
+        // A plan is all that there is to show.
+        let Some(report) = report else { return Ok(report::out(&members, OK)) };
         let failed = report.result.as_ref().err().and_then(|errors| errors.diagnostics.first()).map(|first| first.code);
         if let (Some(Recording { run, .. }), true) =
             (overseeing.recording, failed.is_some_and(|code| code != Code::EffectDiverged))

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is done about the calls of a run that change something.
+#[derive(Default)]
 pub struct Overseeing {
     pub recording: Option<Recording>,
     planning: Option<Planning>,

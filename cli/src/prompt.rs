@@ -1,5 +1,6 @@
 //! The prompt that asks a person about calls of a program.
 
+use crate::quantity::counted;
 use ptc_bytecode::text::visible;
 use ptc_runtime::effects::{Answer, Answers, Approver, Earlier, Question};
 use serde_json::{Map, Value};
@@ -27,8 +28,9 @@ fn ask(
     output: &mut impl Write,
 ) -> io::Result<Vec<Answer>> {
     let mut answers = Vec::new();
-    if let Some(start) = earlier.len().checked_sub(1).map(|_| earlier.len().saturating_sub(EARLIER)) {
-        writeln!(output, "so far: {} calls", earlier.len())?;
+    if !earlier.is_empty() {
+        let start = earlier.len().saturating_sub(EARLIER);
+        writeln!(output, "so far: {}", counted(earlier.len() as u64, "call"))?;
         for Earlier { tool, args, outcome } in &earlier[start..] {
             writeln!(output, "  {outcome:<7} {} {}", visible(tool), visible(args))?;
         }

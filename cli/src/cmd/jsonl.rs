@@ -6,6 +6,7 @@
 
 use crate::args::{Settings, WriteArgs};
 use crate::input::{freeze, read_line, waiting_for};
+use crate::oversight::Overseeing;
 use crate::problem::Problem;
 use crate::report::{self, Report};
 use crate::setup::engine;
@@ -34,7 +35,7 @@ struct Line<'line> {
 }
 
 pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
-    let engine = match engine(settings, write, &ProgramHost::new(None), None) {
+    let engine = match engine(settings, write, &ProgramHost::new(None), &Overseeing::default()) {
         Ok(engine) => engine,
         Err(problem) => return report::problem(&problem, settings.json),
     };

@@ -73,16 +73,16 @@ fn a_policy_decides_and_a_person_is_asked() {
     let run =
         |typed: &str| ptc_with(&with_config(&world, &["eval", &policy], &["-e", program]), typed.as_bytes());
     // Once, edited, denied with a reason; the first is allowed, and the last denied, without a question.
-    let ran = run("y\ne\n33\nn\nnot this one\n");
+    let ran = run("y\ne\n5\nn\nnot this one\n");
     let expected = "[:paid :paid :paid [:approval_denied \"a person declined the call: not this one\"] \
                     [:approval_denied \"too much\"]]\n";
     assert_eq!((ran.code, ran.out.as_str()), (0, expected), "{ran:?}");
-    assert_eq!(world.paid().into_keys().collect::<Vec<_>>(), [1, 2, 33]);
+    assert_eq!(world.paid().into_keys().collect::<Vec<_>>(), [1, 2, 5]);
     assert!(
         ran.err.contains("the program wants to call bank.pay: {\"n\":2}\n  line 1: (mapv (fn [n]"),
         "{ran:?}"
     );
-    assert!(ran.err.contains("so far: 1 calls\n  done    bank.pay {\"n\":1}"), "{ran:?}");
+    assert!(ran.err.contains("so far: 1 call\n  done    bank.pay {\"n\":1}"), "{ran:?}");
     // Nobody answers: nothing is done.
     let ran = run("");
     assert_eq!(ran.out.matches(":approval_denied").count(), 4, "{ran:?}");
