@@ -34,7 +34,7 @@ impl Recording {
             None => new_run_id(),
             Some(name) => sound(name)?,
         };
-        Ok(Some(Recording { ledger: Arc::new(FileLedger::open(path).map_err(told)?), run }))
+        Ok(Some(Recording { ledger: ledger(&path).map_err(told)?, run }))
     }
 
     /// Adds the ledger to the grants of a program.
@@ -50,6 +50,31 @@ fn sound(name: &str) -> Result<String, Problem> {
     }
     let message = "--run-name takes letters, digits and `-_.:@+`, at most 200 of them";
     Err(Problem::new(Code::InvalidConfig, message))
+}
+
+/// Opens the ledger in a file or a database, and makes it if there is none.
+pub fn ledger(path: &Path) -> Result<Arc<dyn Ledger>, LedgerError> {
+    match address(path) {
+        Some(address) => database(address),
+        None => Ok(Arc::new(FileLedger::open(path)?)),
+    }
+}
+
+/// Returns the address of a database; None for the path of a file.
+pub fn address(path: &Path) -> Option<&str> {
+    const SCHEMES: [&str; 3] = ["postgres://", "postgresql://", "sqlite:"];
+    path.to_str().filter(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
+}
+
+#[cfg(feature = "effects-sql")]
+fn database(address: &str) -> Result<Arc<dyn Ledger>, LedgerError> {
+    ptc_effects_sql::connect(address)
+}
+
+#[cfg(not(feature = "effects-sql"))]
+fn database(_: &str) -> Result<Arc<dyn Ledger>, LedgerError> {
+    let why = "this build of ptc has no `effects-sql` feature, so a ledger is a file";
+    Err(LedgerError::Storage(why.to_string()))
 }
 
 /// Path of the ledger, from a flag or the environment.

@@ -6,7 +6,7 @@ use ptc_bytecode::{Code, Datum, Effects, Node};
 use ptc_effects::{Begun, Intent};
 #[doc(inline)]
 pub use ptc_effects::{
-    EffectId, Entry, FileLedger, Filter, Ledger, LedgerError, Outcome, State, Verdict, new_run_id,
+    EffectId, Entry, FileLedger, Filter, Forget, Ledger, LedgerError, Outcome, State, Verdict, new_run_id,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
