@@ -72,6 +72,7 @@ codes! {
     318 Fail "fail" "The program called `(fail …)`.";
     319 Uncaught "uncaught_exception" "The program threw an exception that nothing caught.";
     320 EffectDiverged "effect_diverged" "The ledger has another call at this place of the run.";
+    325 OutcomeUnknown "outcome_unknown" "A call was sent before, and the ledger does not know what came of it.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
     402 MemoryExceeded "memory_exceeded" "Live data exceeded `limits.memory_bytes`, or granted data exceeded `limits.granted_bytes`.";

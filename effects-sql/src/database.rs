@@ -91,15 +91,15 @@ fn storage(error: impl Display) -> LedgerError {
 }
 
 impl Database {
-    /// Connects, and makes the tables if there are none.
-    pub fn open(address: Address, max_bytes: u64) -> Result<Database, LedgerError> {
+    /// Connects. Makes the tables if there are none and `makes` is set.
+    pub fn open(address: Address, max_bytes: u64, makes: bool) -> Result<Database, LedgerError> {
         sqlx::any::install_default_drivers();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(storage)?;
         let (dialect, url) = match address {
             #[cfg(feature = "postgres")]
             Address::Postgres(url) => (Dialect::Postgres, url),
             #[cfg(feature = "sqlite")]
-            Address::Sqlite(path) => (Dialect::Sqlite, sqlite::prepared(&path)?),
+            Address::Sqlite(path) => (Dialect::Sqlite, sqlite::prepared(&path, makes)?),
         };
         // An error of the parser could show the password.
         let options: AnyConnectOptions = url
@@ -115,7 +115,7 @@ impl Database {
             size: None,
             last_number: 0,
         };
-        database.key = database.within(async |database| database.set_up().await)?;
+        database.key = database.within(async |database| database.set_up(makes).await)?;
         Ok(database)
     }
 
@@ -192,10 +192,19 @@ struct Open<'d> {
 
 impl Open<'_> {
     /// Makes the tables and the key, unless they are there. Returns the key.
-    async fn set_up(&mut self) -> Result<[u8; 32], Failed> {
+    async fn set_up(&mut self, makes: bool) -> Result<[u8; 32], Failed> {
         // Whoever may only read and write rows finds the tables made.
-        if let Ok(key) = self.facts().await {
-            return key;
+        match self.facts().await {
+            Ok(key) => return key,
+            Err(error) if !makes => {
+                return Err(match Failed::from(error) {
+                    Failed::Lasting(_) => {
+                        storage("it has no ledger; `ptc run --effects ADDRESS` makes one").into()
+                    }
+                    passing => passing,
+                });
+            }
+            Err(_) => {}
         }
         execute(self.on, "ROLLBACK").await.ok();
         execute(self.on, self.statements.begin).await?;
@@ -387,11 +396,11 @@ mod sqlite {
     use ptc_effects::LedgerError;
     use std::path::Path;
 
-    /// Makes the file, which only its owner can read, if there is none. Returns its address.
-    pub fn prepared(path: &Path) -> Result<String, LedgerError> {
+    /// Returns the address of a file. Makes it, so that only its owner can read it, if there is none and `makes` is set.
+    pub fn prepared(path: &Path, makes: bool) -> Result<String, LedgerError> {
         let unusable = |why: String| LedgerError::Storage(format!("{}: {why}", path.display()));
         let mut options = std::fs::OpenOptions::new();
-        options.read(true).append(true).create(true);
+        options.read(true).append(true).create(makes);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|error| unusable(error.to_string()))?;

@@ -45,16 +45,22 @@ pub fn connect(address: &str) -> Result<Arc<dyn Ledger>, LedgerError> {
 
 /// Opens the ledger in a database, which takes no further calls once its tables have this many bytes.
 pub fn connect_within(address: &str, max_bytes: u64) -> Result<Arc<dyn Ledger>, LedgerError> {
-    let address = address::Address::read(address)?;
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    {
-        let database = database::Database::open(address, max_bytes)?;
-        Ok(Arc::new(ptc_effects::Stored::start(database)?))
-    }
-    #[cfg(not(any(feature = "postgres", feature = "sqlite")))]
-    {
-        let _ = max_bytes;
-        // Reading has refused every address.
-        match address {}
-    }
+    open(address, max_bytes, true)
+}
+
+/// Opens the ledger in a database that has one, to look at it. Makes neither files nor tables.
+pub fn connect_existing(address: &str) -> Result<Arc<dyn Ledger>, LedgerError> {
+    open(address, MAX_BYTES, false)
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+fn open(address: &str, max_bytes: u64, makes: bool) -> Result<Arc<dyn Ledger>, LedgerError> {
+    let database = database::Database::open(address::Address::read(address)?, max_bytes, makes)?;
+    Ok(Arc::new(ptc_effects::Stored::start(database)?))
+}
+
+#[cfg(not(any(feature = "postgres", feature = "sqlite")))]
+fn open(address: &str, _: u64, _: bool) -> Result<Arc<dyn Ledger>, LedgerError> {
+    // Reading refuses every address.
+    match address::Address::read(address)? {}
 }

@@ -132,6 +132,19 @@ pub enum Begun {
     },
 }
 
+impl Begun {
+    /// Returns a name for logs and counts.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Begun::Send { .. } => "sent",
+            Begun::Known(_) => "known",
+            Begun::Settled(_) => "settled",
+            Begun::Unknown { .. } => "unknown",
+            Begun::Diverged { .. } => "diverged",
+        }
+    }
+}
+
 /// State of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -102,23 +102,3 @@ fn a_ledger_that_is_full_takes_outcomes_and_no_calls() {
     // With more room, others go on.
     assert_eq!(begin(&open(10_000), pay("99", 1)), Begun::Send { attempt: 1 });
 }
-
-#[test]
-fn memory_does_not_grow_with_arguments_and_answers() {
-    let folder = TempDir::new().unwrap();
-    let ledger = ledger(&folder);
-    let long = "x".repeat(200_000);
-    for n in 0..100 {
-        let intent = Intent::new(EffectId::new("run", &n.to_string()), "pay", json!({"note": long}));
-        begin(&ledger, intent.clone());
-        block_on(ledger.end(&intent.id, 1, Outcome::done(json!(long)))).unwrap();
-    }
-    // 40 MB are in the file.
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let resident = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    assert!(resident.is_none_or(|kb| kb < 36_000), "{resident:?} kB");
-    let newest = block_on(ledger.list(Filter { newest: Some(1), ..Filter::default() })).unwrap();
-    assert_eq!(newest[0].outcome, Some(Outcome::done(json!(long))));
-}

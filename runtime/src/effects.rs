@@ -3,14 +3,14 @@
 use crate::bridge;
 use crate::tools::{Refusal, ToolAnswer, ToolError};
 use ptc_bytecode::{Code, Datum, Effects, Node};
-use ptc_effects::{Begun, Intent};
 #[doc(inline)]
 pub use ptc_effects::{
-    EffectId, Entry, FileLedger, Filter, Forget, Ledger, LedgerError, Outcome, State, Verdict, new_run_id,
+    Begun, EffectId, Entry, FileLedger, Filter, Forget, Intent, Ledger, LedgerError, LedgerFuture, Outcome,
+    State, Verdict, new_run_id,
 };
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Largest answer that is kept in the ledger, in bytes of JSON.
 const MAX_KEPT: usize = 1 << 20;
@@ -33,6 +33,8 @@ pub struct EffectSlot {
     line: Option<u32>,
     /// True from the moment at which the ledger is asked until there is an outcome.
     is_open: Arc<AtomicBool>,
+    /// What the ledger said when it was asked.
+    said: Arc<OnceLock<&'static str>>,
 }
 
 /// What happened to a call that was sent, or not.
@@ -81,7 +83,41 @@ impl EffectSlot {
             id: EffectId::new(&of.run, key),
             line,
             is_open: Arc::default(),
+            said: Arc::default(),
         }
+    }
+
+    /// Makes the place of a call that no program makes, such as one that a model makes by itself. Its id must be the same
+    /// when the call is made again.
+    pub fn of(ledger: Arc<dyn Ledger>, id: EffectId) -> EffectSlot {
+        EffectSlot { ledger, id, line: None, is_open: Arc::default(), said: Arc::default() }
+    }
+
+    /// Returns what the ledger said about the call: `sent`, `known`, `settled`, `unknown` or `diverged`. None for a call that
+    /// it was not asked about, such as one that only reads.
+    pub fn said(&self) -> Option<&'static str> {
+        self.said.get().copied()
+    }
+
+    /// Returns what came of the call before, if the ledger knows it; None if it has to be made, or if nobody knows.
+    /// For calls of which the tool cannot be reached now.
+    pub async fn recalled(&self, tool: &str, args: &Datum) -> Option<Settled> {
+        let entry = self.ledger.get(&self.id).await.ok().flatten()?;
+        let is_same = entry.intent.tool == tool && entry.intent.args_hash == self.hash(args);
+        if !is_same {
+            return None;
+        }
+        let _ = self.said.set("known");
+        match entry.outcome {
+            Some(Outcome::Done { answer, .. }) if entry.is_settled => Some(Settled::Said(answer)),
+            Some(outcome @ (Outcome::Done { .. } | Outcome::Failed { .. })) => Some(known(outcome)),
+            _ => None,
+        }
+    }
+
+    /// Returns the keyed hash of all arguments.
+    fn hash(&self, args: &Datum) -> String {
+        self.ledger.keyed_hash(&serde_json::to_vec(args.nodes()).unwrap_or_default())
     }
 
     /// Returns the id of the call.
@@ -99,6 +135,7 @@ impl EffectSlot {
         let unusable = |error: LedgerError| ToolError::new(format!("nothing was sent: {error}"));
         let open = Open::new(self);
         let begun = self.ledger.begin(self.intent(&call)).await.map_err(unusable)?;
+        let _ = self.said.set(begun.name());
         if !matches!(begun, Begun::Send { .. }) {
             open.close();
         }
@@ -180,8 +217,7 @@ impl EffectSlot {
             false => call.shown.clone(),
         };
         let mut intent = Intent::new(self.id.clone(), call.tool, shown);
-        let whole = serde_json::to_vec(call.args.nodes()).unwrap_or_default();
-        intent.args_hash = self.ledger.keyed_hash(&whole);
+        intent.args_hash = self.hash(call.args);
         intent.effect = call.effect.name().to_string();
         intent.line = self.line;
         intent
@@ -189,7 +225,7 @@ impl EffectSlot {
 
     /// Returns the error with which a program sees that a call has no known outcome.
     fn unknown_outcome(&self, why: &str) -> ToolError {
-        ToolError::new(format!(
+        ToolError::unknown(format!(
             "the outcome is unknown: {why}; it may have been done, so it is not sent again"
         ))
         .hint(format!("an operator who knows can settle it: `ptc effects settle {} done|not-done`", self.id))

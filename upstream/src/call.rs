@@ -18,7 +18,7 @@ use args::shown;
 use ptc_bytecode::{Datum, Effects, Node, likeness};
 use ptc_contract::data::{Tree, View};
 use ptc_contract::firewall::redact;
-use ptc_runtime::effects::{EffectCall, Sent, Settled};
+use ptc_runtime::effects::{EffectCall, EffectSlot, Sent, Settled};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -70,6 +70,13 @@ impl Caller {
         let tool = match context.in_time(&asked.server.name, self.find(&asked)).await {
             Ok(tool) => tool?,
             Err(fault) => {
+                // A call that was answered before needs no server.
+                let name = format!("{}.{}", call.server, call.tool);
+                if let Some(slot) = given.effect_slot()
+                    && let Some(settled) = slot.recalled(&name, &asked.args).await
+                {
+                    return self.settled(settled, slot);
+                }
                 let fault = self.spend(context).err().unwrap_or(fault);
                 return self.unsent(call, fault, started, context);
             }
@@ -126,7 +133,13 @@ impl Caller {
                 self.send(&asked, &tool, args, (call.clone(), effect), given, context).await;
             sent(answer, fault)
         };
-        match slot.once(recorded, send).await? {
+        let settled = slot.once(recorded, send).await?;
+        self.settled(settled, slot)
+    }
+
+    /// Returns what the program gets for a call that is in the ledger.
+    fn settled(&self, settled: Settled, slot: &EffectSlot) -> Result<ToolAnswer, ToolError> {
+        match settled {
             Settled::Known(answer) | Settled::Sent(answer) => answer,
             Settled::Said(answer) => answer::said(&answer),
             Settled::Unknown(why) => {

@@ -1,9 +1,18 @@
 //! The ledger of a mission: under which name each of its programs writes there.
 
+use ptc_bytecode::Datum;
 use ptc_runtime::Grants;
-use ptc_runtime::effects::{Ledger, new_run_id};
+use ptc_runtime::effects::{EffectId, EffectSlot, Ledger};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+
+/// Longest name of a run below another.
+const LONGEST: usize = 140;
+
+/// Returns this many digits of a text's hash.
+fn digits(text: &str, count: usize) -> String {
+    ptc_bytecode::hex(&Sha256::digest(text).into()).chars().take(count).collect()
+}
 
 /// A ledger of effects, and the name of a mission there. Every call of its programs that may change something is written
 /// down before it is sent. A mission that is resumed, or run again under the same name, does not send again what the
@@ -40,16 +49,37 @@ pub struct MissionLedger {
 }
 
 impl MissionLedger {
-    /// Returns the ledger for a mission below this one, or for a function of a prelude that its model calls. Models decide
-    /// anew how often these run, so their names are new, too.
-    pub(crate) fn below(&self) -> MissionLedger {
-        MissionLedger { ledger: self.ledger.clone(), run: format!("{}+{}", self.run, new_run_id()) }
+    /// Returns the ledger for a mission below this one, or for a function of a prelude that its model calls: named after the
+    /// call that starts it, so that it is recognised when that call is made again.
+    pub(crate) fn below(&self, by: &EffectSlot) -> MissionLedger {
+        let name = format!("{}+{}", by.id().run(), by.id().key());
+        // Missions may nest deeper than a name may be long.
+        let run = if name.len() <= LONGEST { name } else { format!("{}+{}", self.root(), digits(&name, 16)) };
+        MissionLedger { ledger: self.ledger.clone(), run }
+    }
+
+    /// Returns the beginning of the name, which says where a long one belongs.
+    fn root(&self) -> String {
+        self.run.split('+').next().unwrap_or_default().chars().take(60).collect()
+    }
+
+    /// Returns a hash of a call that the model makes by itself, which says nothing about its arguments to others.
+    pub(crate) fn hash(&self, tool: &str, args: &Datum) -> String {
+        let args = serde_json::to_string(args.nodes()).unwrap_or_default();
+        self.ledger.keyed_hash(format!("{tool} {args}").as_bytes()).chars().take(16).collect()
+    }
+
+    /// Returns the place of a call that the model makes by itself. Its name has a hash of what is called, since the model may
+    /// make other calls when its mission is run again; `number` tells equal calls of a turn apart.
+    pub(crate) fn native(&self, turn: u32, of: &str, number: u32) -> EffectSlot {
+        let id = EffectId::new(&format!("{}.{turn}", self.run), &format!("{of}:{number}"));
+        EffectSlot::of(self.ledger.clone(), id)
     }
 
     /// Adds the ledger to the grants of a program. Its name there has the turn and a hash, since a model may write
     /// another program when its mission is run again.
     pub(crate) fn grant(&self, grants: Grants, turn: u32, program: &str) -> Grants {
-        let hash: String = Sha256::digest(program).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let hash = digits(program, 8);
         grants.recorded(self.ledger.clone(), &format!("{}.{turn}.{hash}", self.run))
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::{EffectsArgs, EffectsCommand, LedgerAt, VerdictArg};
 use crate::problem::Problem;
 use crate::quantity::counted;
-use crate::recording::{address, ledger, path, told};
+use crate::recording::{existing, path, told};
 use crate::report::{self, FAULT, OK, for_stdout};
 use pollster::block_on;
 use ptc_bytecode::Code;
@@ -69,11 +69,9 @@ fn open(at: &LedgerAt) -> Result<Arc<dyn Ledger>, Stop> {
         return Err(wrong("which ledger?".to_string(), "--effects FILE, or set $PTC_EFFECTS"));
     };
     // Looking at a ledger does not make one.
-    if address(&path).is_none() && !path.is_file() {
-        let message = format!("there is no ledger in {}", path.display());
-        return Err(wrong(message, "`ptc run --effects FILE` makes one"));
-    }
-    Ok(ledger(&path)?)
+    existing(&path)?.ok_or_else(|| {
+        wrong(format!("there is no ledger in {}", path.display()), "`ptc run --effects FILE` makes one")
+    })
 }
 
 fn act(command: &EffectsCommand, ledger: &dyn Ledger) -> Result<Done, Stop> {

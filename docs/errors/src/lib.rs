@@ -60,6 +60,7 @@ pages! {
     Fail "E0318";
     Uncaught "E0319";
     EffectDiverged "E0320";
+    OutcomeUnknown "E0325";
     FuelExceeded "E0401";
     MemoryExceeded "E0402";
     StackExceeded "E0403";

@@ -31,6 +31,7 @@ pub const NOT_YET: &[(Code, &str)] = &[
     (ValidationError, "part 5, signatures"),
     (InvalidConfig, "the command line only; its own tests show it"),
     (EffectDiverged, "needs a ledger; runtime/tests/effects.rs has cases"),
+    (OutcomeUnknown, "needs a ledger; runtime/tests/effects.rs has cases"),
     (ArtifactInvalid, "never: the host runs a library as a program"),
     (UnsupportedFormat, "bytecode/tests/files.rs has cases"),
     (AbiMismatch, "names numbers that change; bytecode/tests/files.rs has a case"),
