@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 /// The shipped preludes: `NAME/NAME.clj` each.
-const SHIPPED: &[&str] = &["log", "paged", "prelude"];
+const SHIPPED: &[&str] = &["log", "paged", "prelude", "saga"];
 
 fn main() {
     println!("cargo::rerun-if-changed=core");

@@ -74,6 +74,7 @@ codes! {
     320 EffectDiverged "effect_diverged" "The ledger has another call at this place of the run.";
     321 UnknownAnswer "unknown_answer" "The plan ends here: the program looks at the answer of a write that was not sent.";
     322 PlanDiffers "plan_differs" "The run differs from the plan that it was to carry out.";
+    325 OutcomeUnknown "outcome_unknown" "A call was sent before, and the ledger does not know what came of it.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
     402 MemoryExceeded "memory_exceeded" "Live data exceeded `limits.memory_bytes`, or granted data exceeded `limits.granted_bytes`.";

@@ -1,19 +1,22 @@
 //! The rules of a ledger, apart from where it is stored: which record may follow which.
 
-use crate::record::{Begun, Entry, Intent, Outcome, Record, State, Verdict, now_ms};
+use crate::entry::Entry;
+use crate::record::{Begun, Intent, Outcome, Record, State, Verdict, now_ms};
 use crate::{EffectId, LedgerError};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// A ledger in memory. Every store keeps one, or asks its database the same questions.
+/// Calls in memory: those about which a store is asked at the same time.
 ///
 /// A method that changes something returns the record to write. The book itself changes when the record is
-/// [applied](Book::apply), which a store does once it is on disk.
+/// [applied](Book::apply).
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     entries: HashMap<EffectId, Entry>,
     /// Ids in the order in which they came.
     order: Vec<EffectId>,
+    /// Reason why no further call can be written down.
+    full: Option<String>,
 }
 
 impl Book {
@@ -81,61 +84,13 @@ impl Book {
 
     /// Takes a record over. Fails if it cannot follow those before it, which a ledger never writes.
     pub fn apply(&mut self, record: Record) -> Result<(), LedgerError> {
-        match record {
-            Record::Begin { intent, attempt } => self.apply_begin(intent, attempt),
-            Record::End { id, attempt, end, at_ms } => {
-                let entry = self.known(&id)?;
-                entry.is_doubtful |= attempt < entry.attempts && end.state() != State::Unknown;
-                if attempt == entry.attempts {
-                    entry.is_settled = false;
-                    entry.state = end.state();
-                    entry.ended_ms = Some(at_ms);
-                    entry.outcome = Some(end);
-                }
-                Ok(())
-            }
-            Record::Settle { id, verdict, at_ms } => {
-                let entry = self.known(&id)?;
-                (entry.is_settled, entry.ended_ms) = (true, Some(at_ms));
-                (entry.state, entry.outcome) = match verdict {
-                    Verdict::Done { answer } => (State::Done, Some(Outcome::done(answer))),
-                    Verdict::NotDone => (State::NotDone, None),
-                };
-                Ok(())
-            }
+        let before = self.entries.get(record.id()).cloned();
+        let after = Entry::after(before, record)?;
+        if !self.entries.contains_key(after.id()) {
+            self.order.push(after.id().clone());
         }
-    }
-
-    fn apply_begin(&mut self, intent: Intent, attempt: u32) -> Result<(), LedgerError> {
-        let id = intent.id.clone();
-        match self.entries.get_mut(&id) {
-            None => {
-                self.order.push(id.clone());
-                let entry = Entry {
-                    intent,
-                    state: State::Sent,
-                    attempts: attempt,
-                    outcome: None,
-                    ended_ms: None,
-                    is_settled: false,
-                    is_doubtful: false,
-                };
-                self.entries.insert(id, entry);
-            }
-            Some(entry)
-                if matches!(entry.state, State::NotDone | State::Held) && attempt > entry.attempts =>
-            {
-                (entry.intent, entry.state, entry.attempts) = (intent, State::Sent, attempt);
-                (entry.outcome, entry.ended_ms) = (None, None);
-            }
-            Some(_) => return Err(LedgerError::Damaged(format!("`{id}` begins twice"))),
-        }
+        self.entries.insert(after.id().clone(), after);
         Ok(())
-    }
-
-    fn known(&mut self, id: &EffectId) -> Result<&mut Entry, LedgerError> {
-        let missing = || LedgerError::Damaged(format!("`{id}` ends without having begun"));
-        self.entries.get_mut(id).ok_or_else(missing)
     }
 
     /// Returns a call.
@@ -148,45 +103,21 @@ impl Book {
         self.order.iter().filter_map(|id| self.entries.get(id))
     }
 
-    /// Returns the calls to keep if all runs are forgotten whose last record is older than this time and which have no
-    /// open call.
-    pub fn after_pruning(&self, before_ms: u64) -> Vec<Entry> {
-        let mut kept: HashMap<&str, bool> = HashMap::new();
-        for entry in self.entries.values() {
-            let last = entry.ended_ms.unwrap_or(entry.intent.at_ms).max(entry.intent.at_ms);
-            let keeps = entry.state.is_open() || last >= before_ms;
-            *kept.entry(entry.intent.id.run()).or_default() |= keeps;
+    /// Adds a call that a store has.
+    pub fn insert(&mut self, entry: Entry) {
+        if self.entries.insert(entry.id().clone(), entry.clone()).is_none() {
+            self.order.push(entry.intent.id);
         }
-        self.entries().filter(|entry| kept.get(entry.intent.id.run()) == Some(&true)).cloned().collect()
     }
-}
 
-impl Entry {
-    /// Returns the records that make this entry again, for a ledger that is written anew.
-    pub fn to_records(&self) -> Vec<Record> {
-        let (id, attempt) = (self.intent.id.clone(), self.attempts);
-        let at_ms = self.ended_ms.unwrap_or(self.intent.at_ms);
-        let mut records = vec![Record::Begin { intent: self.intent.clone(), attempt }];
-        let verdict = match (&self.outcome, self.state) {
-            (_, State::NotDone) => Some(Verdict::NotDone),
-            (Some(Outcome::Done { answer, .. }), _) if self.is_settled => {
-                Some(Verdict::Done { answer: answer.clone() })
-            }
-            _ => None,
-        };
-        match (verdict, &self.outcome) {
-            (Some(verdict), _) => records.push(Record::Settle { id: id.clone(), verdict, at_ms }),
-            (None, Some(end)) => {
-                records.push(Record::End { id: id.clone(), attempt, end: end.clone(), at_ms });
-            }
-            (None, None) => {}
-        }
-        if self.is_doubtful {
-            // An answer of an attempt before the last marks the entry as it was.
-            let end = self.outcome.clone().unwrap_or(Outcome::done(serde_json::Value::Null));
-            records.push(Record::End { id, attempt: attempt.saturating_sub(1), end, at_ms });
-        }
-        records
+    /// Says why no further call can be written down.
+    pub fn set_full(&mut self, why: String) {
+        self.full = Some(why);
+    }
+
+    /// Returns why no further call can be written down; None if there is room.
+    pub fn full(&self) -> Option<&str> {
+        self.full.as_deref()
     }
 }
 

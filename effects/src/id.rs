@@ -1,6 +1,8 @@
 //! Names of calls that are the same whenever their run goes over them.
 
+use crate::book::hex;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ const MAX_KEY: usize = 400;
 /// let id: EffectId = "refunds-7/1:3.2".parse().unwrap();
 /// assert_eq!((id.run(), id.key(), id.to_string().as_str()), ("refunds-7", "1:3.2", "refunds-7/1:3.2"));
 /// assert!("refunds 7".parse::<EffectId>().is_err());
+/// let long = |end| EffectId::new(&format!("{}{end}", "x".repeat(300)), "1");
+/// assert!(long("a") != long("b") && long("a").to_string().parse() == Ok(long("a")));
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -27,7 +31,7 @@ pub struct EffectId {
 }
 
 impl EffectId {
-    /// Makes an id. Characters that ids cannot have are replaced by `_`.
+    /// Makes an id. Characters that ids cannot have are replaced by `_`, and the end of a part that is too long by its hash.
     pub fn new(run: &str, key: &str) -> EffectId {
         EffectId { run: sound(run, MAX_RUN).into(), key: sound(key, MAX_KEY).into() }
     }
@@ -49,8 +53,14 @@ fn is_sound(c: char) -> bool {
 }
 
 fn sound(text: &str, most: usize) -> String {
-    let sound = text.chars().map(|c| if is_sound(c) { c } else { '_' });
-    sound.take(most).collect()
+    let mut sound: String = text.chars().map(|c| if is_sound(c) { c } else { '_' }).collect();
+    if sound.len() > most {
+        // Cut alone, names that differ at their ends would become one.
+        let hash = hex(&Sha256::digest(text)[..16]);
+        sound.truncate(most - hash.len() - 1);
+        sound = format!("{sound}.{hash}");
+    }
+    sound
 }
 
 impl fmt::Display for EffectId {

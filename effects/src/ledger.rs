@@ -1,7 +1,8 @@
 //! What every ledger can do.
 
 use crate::EffectId;
-use crate::record::{Begun, Entry, Intent, Outcome, State, Verdict};
+use crate::Entry;
+use crate::record::{Begun, Intent, Outcome, State, Verdict};
 use std::fmt;
 use std::pin::Pin;
 use std::time::SystemTime;
@@ -31,12 +32,41 @@ pub trait Ledger: Send + Sync + fmt::Debug {
     /// Returns the calls that fit, oldest first.
     fn list(&self, filter: Filter) -> LedgerFuture<'_, Vec<Entry>>;
 
-    /// Forgets the calls of all runs whose last record is older. Runs with open calls are kept. Returns the number of
-    /// calls forgotten.
-    fn prune(&self, older_than: SystemTime) -> LedgerFuture<'_, u64>;
+    /// Forgets calls. Returns how many. A run that is forgotten makes its calls again when it is run again.
+    fn forget(&self, what: Forget) -> LedgerFuture<'_, u64>;
 
     /// Returns a hash of these bytes that says nothing about them to readers who do not have the ledger's key.
     fn keyed_hash(&self, bytes: &[u8]) -> String;
+}
+
+/// Calls that a ledger is to forget.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Forget {
+    /// All runs whose last record is older, except those with open calls.
+    OlderThan(SystemTime),
+    /// One run. Refused if it has open calls, unless it says that these are to be forgotten, too.
+    Run {
+        /// Name of the run.
+        name: String,
+        /// Also with calls whose outcome is unknown.
+        with_open: bool,
+    },
+}
+
+impl Forget {
+    /// Returns the error of a run that cannot be forgotten because of this many open calls.
+    pub fn refused(name: &str, open: u64) -> LedgerError {
+        LedgerError::Refused(format!(
+            "`{name}` has {open} calls of unknown outcome; settle them first: `ptc effects list --run {name} --state \
+             unknown --state sent`"
+        ))
+    }
+
+    /// Returns the error of a run that there is not.
+    pub fn missing(name: &str) -> LedgerError {
+        LedgerError::Refused(format!("the ledger has no run `{name}`; `ptc effects list` shows all"))
+    }
 }
 
 /// Selection of calls.
@@ -46,21 +76,26 @@ pub struct Filter {
     pub run: Option<String>,
     /// Only calls in these states; empty for all.
     pub states: Vec<State>,
+    /// At most this many, the newest of them; None for all.
+    pub newest: Option<usize>,
 }
 
 impl Filter {
-    /// Returns whether a call fits.
-    pub fn fits(&self, entry: &Entry) -> bool {
-        self.run.as_deref().is_none_or(|run| run == entry.intent.id.run())
-            && (self.states.is_empty() || self.states.contains(&entry.state))
+    /// Returns whether a call in this state of this run fits.
+    pub fn fits(&self, run: &str, state: State) -> bool {
+        self.run.as_deref().is_none_or(|wanted| wanted == run)
+            && (self.states.is_empty() || self.states.contains(&state))
     }
 }
 
 /// Reason why a ledger cannot answer. Nothing may be sent then.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LedgerError {
     /// The file or database cannot be read or written.
     Storage(String),
+    /// There is no room for another call. The ledger can still be read, and outcomes written.
+    Full(String),
     /// A record is not what was written.
     Damaged(String),
     /// The ledger has no such call, or the call is not in a state for this.
@@ -71,6 +106,7 @@ impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LedgerError::Storage(why) => write!(f, "the effect ledger cannot be used: {why}"),
+            LedgerError::Full(why) => write!(f, "the effect ledger is full: {why}"),
             LedgerError::Damaged(why) => write!(f, "the effect ledger is damaged: {why}"),
             LedgerError::Refused(why) => f.write_str(why),
         }

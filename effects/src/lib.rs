@@ -22,13 +22,21 @@
 #![forbid(unsafe_code)]
 
 mod book;
+mod entry;
 mod file;
 mod id;
 mod ledger;
 mod record;
+mod standing;
+mod store;
+mod stored;
 
 pub use book::Book;
-pub use file::FileLedger;
+pub use entry::Entry;
+pub use file::{FileLedger, FileStore};
 pub use id::{EffectId, new_run_id};
-pub use ledger::{Filter, Ledger, LedgerError, LedgerFuture};
-pub use record::{Begun, Entry, Intent, Outcome, Record, State, Verdict};
+pub use ledger::{Filter, Forget, Ledger, LedgerError, LedgerFuture};
+pub use record::{Begun, Intent, Outcome, Record, State, Verdict};
+pub use standing::Standing;
+pub use store::{Decide, Store};
+pub use stored::Stored;

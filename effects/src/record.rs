@@ -78,6 +78,24 @@ impl Outcome {
         Outcome::Done { answer, is_dropped: false }
     }
 
+    /// Returns the outcome without what is too large to keep. The program that made the call has seen all of it.
+    #[must_use]
+    pub fn within(self, bytes: usize) -> Outcome {
+        let is_small = |value: &Value| serde_json::to_vec(value).is_ok_and(|json| json.len() <= bytes);
+        let too_large = || serde_json::json!({"text": "the call failed, with an error too large to keep"});
+        match self {
+            Outcome::Done { answer, .. } if !is_small(&answer) => {
+                Outcome::Done { answer: Value::Null, is_dropped: true }
+            }
+            Outcome::Failed { error } if !is_small(&error) => Outcome::Failed { error: too_large() },
+            Outcome::Refused { error } if !is_small(&error) => Outcome::Refused { error: too_large() },
+            Outcome::Unknown { why } if why.len() > bytes => {
+                Outcome::Unknown { why: "no answer came".to_string() }
+            }
+            other => other,
+        }
+    }
+
     /// Returns the state of a call with this outcome.
     pub fn state(&self) -> State {
         match self {
@@ -112,6 +130,19 @@ pub enum Begun {
         /// Tool of that call.
         tool: String,
     },
+}
+
+impl Begun {
+    /// Returns a name for logs and counts.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Begun::Send { .. } => "sent",
+            Begun::Known(_) => "known",
+            Begun::Settled(_) => "settled",
+            Begun::Unknown { .. } => "unknown",
+            Begun::Diverged { .. } => "diverged",
+        }
+    }
 }
 
 /// State of a call.
@@ -184,6 +215,16 @@ pub enum Verdict {
     NotDone,
 }
 
+impl Verdict {
+    /// Returns what came of a call with this verdict.
+    pub fn outcome(self) -> Option<Outcome> {
+        match self {
+            Verdict::Done { answer } => Some(Outcome::done(answer)),
+            Verdict::NotDone => None,
+        }
+    }
+}
+
 /// One record of a ledger. A ledger is the sequence of its records.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case", deny_unknown_fields)]
@@ -217,25 +258,12 @@ pub enum Record {
     },
 }
 
-/// A call in the ledger.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Entry {
-    /// The call, as it was last sent.
-    #[serde(flatten)]
-    pub intent: Intent,
-    /// State.
-    pub state: State,
-    /// Number of times it was sent.
-    pub attempts: u32,
-    /// Outcome, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
-    /// Time of the outcome, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_ms: Option<u64>,
-    /// True if an operator settled it.
-    pub is_settled: bool,
-    /// True if an earlier attempt was answered after all, so that the call may have been done twice: an operator had
-    /// said that it was not done.
-    pub is_doubtful: bool,
+impl Record {
+    /// Returns the id of the call.
+    pub fn id(&self) -> &EffectId {
+        match self {
+            Record::Begin { intent, .. } => &intent.id,
+            Record::End { id, .. } | Record::Settle { id, .. } => id,
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! Data that a call supplies for its program.
 
+use crate::pending::RunScope;
 use crate::reason::Reason;
 use crate::reply::Payload;
-use ptc_runtime::{Cancel, Frozen, Grants};
+use ptc_runtime::{Frozen, Grants};
 use serde_json::{Map, Value};
 
 /// Data of a call: kept as sent until the program needs it, then frozen once. The JSON, which takes many times
@@ -13,12 +14,10 @@ pub(crate) enum ContextData {
 }
 
 impl ContextData {
-    /// Returns the data as `data/…` of a run that `cancel` stops.
-    pub fn grants(&mut self, cancel: &Cancel) -> Result<Grants, Box<Payload>> {
-        // Callers of the server's tools are models, or show the results to one.
-        let grants = Grants::new().cancel(cancel).firewall(true);
+    /// Returns the grants of a run with the data as `data/…`.
+    pub fn grants(&mut self, scope: &RunScope) -> Result<Grants, Box<Payload>> {
         let values = self.frozen()?;
-        Ok(values.iter().fold(grants, |grants, (name, value)| grants.frozen(name, value.clone())))
+        Ok(values.iter().fold(scope.grants(), |grants, (name, value)| grants.frozen(name, value.clone())))
     }
 
     fn frozen(&mut self) -> Result<&[(String, Frozen)], Box<Payload>> {

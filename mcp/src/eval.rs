@@ -76,7 +76,7 @@ impl Program for Evaluation {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         scope.note(&self.host);
-        self.session.set_grants(self.context.grants(&scope.cancel)?);
+        self.session.set_grants(self.context.grants(scope)?);
         Ok(self.host.start(&mut self.session, &self.args.program, scope.schedule.as_ref()))
     }
 
@@ -86,7 +86,7 @@ impl Program for Evaluation {
         verdicts: Vec<Verdict>,
         scope: &RunScope,
     ) -> Result<Result<UnderWay, Failure>, Box<Payload>> {
-        let grants = self.context.grants(&scope.cancel)?;
+        let grants = self.context.grants(scope)?;
         Ok(self.host.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
     }
 

@@ -1,11 +1,14 @@
 //! Environment of all programs of the server: a runtime, the preludes of the start, and upstream servers.
 
+use crate::effects::{Counted, EffectCounts};
 use crate::reply::Payload;
 use crate::settings::Settings;
 use crate::task::Planner;
+use ptc_runtime::effects::Ledger;
 use ptc_runtime::{Attach, Failure, Prelude, Runtime};
 use ptc_upstream::{Attachment, ProgramHost, Upstream};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Environment of programs. Cheap to clone.
@@ -17,6 +20,7 @@ pub struct Host {
     is_read_only: bool,
     preludes: Vec<Prelude>,
     planner: Option<Planner>,
+    effects: Option<Arc<Counted>>,
 }
 
 impl Host {
@@ -34,7 +38,7 @@ impl Host {
         let runtime = runtime.clone().limits(limits).strict_data(true);
         let timeout = Duration::from_millis(timeout_ms);
         let is_read_only = settings.aggregator_read_only;
-        Host { runtime, upstream, timeout, is_read_only, preludes: Vec::new(), planner: None }
+        Host { runtime, upstream, timeout, is_read_only, preludes: Vec::new(), planner: None, effects: None }
     }
 
     /// Attaches one more prelude, whose requirements are checked against the servers now.
@@ -50,6 +54,23 @@ impl Host {
     pub fn planner(mut self, planner: Planner) -> Host {
         self.planner = Some(planner);
         self
+    }
+
+    /// Writes the effects of all programs to this ledger.
+    #[must_use]
+    pub fn recorded(mut self, ledger: Arc<dyn Ledger>) -> Host {
+        self.effects = Some(Arc::new(Counted { ledger, counts: Arc::default() }));
+        self
+    }
+
+    /// Returns the ledger of effects, if there is one.
+    pub fn effects(&self) -> Option<Arc<dyn Ledger>> {
+        self.effects.clone().map(|ledger| ledger as Arc<dyn Ledger>)
+    }
+
+    /// Returns the counts of effects, if there is a ledger.
+    pub fn effect_counts(&self) -> Option<&EffectCounts> {
+        self.effects.as_ref().map(|ledger| &*ledger.counts)
     }
 
     /// Returns the planner for tasks, if there is one.

@@ -22,6 +22,7 @@ pub mod connection;
 mod context_data;
 mod cut;
 pub mod debug;
+pub mod effects;
 mod eval;
 pub mod frame;
 mod host;

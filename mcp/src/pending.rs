@@ -2,7 +2,8 @@
 
 use crate::reply::Payload;
 use futures_util::future::BoxFuture;
-use ptc_runtime::{Cancel, Computed, Schedule};
+use ptc_runtime::effects::Ledger;
+use ptc_runtime::{Cancel, Computed, Grants, Schedule};
 use ptc_upstream::{ApprovalRequest, ProgramHost, RunContext, Suspension, Verdict};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,6 +22,17 @@ pub struct RunScope {
     pub calls: Arc<OnceLock<Arc<RunContext>>>,
     /// Schedule for computing; without one the run computes where it is polled.
     pub schedule: Option<Arc<dyn Schedule>>,
+    /// Ledger of the run's effects.
+    pub effects: Option<RunEffects>,
+}
+
+/// A ledger, and the name of a run there.
+#[derive(Clone, Debug)]
+pub struct RunEffects {
+    /// The ledger.
+    pub ledger: Arc<dyn Ledger>,
+    /// Name of the run.
+    pub run: String,
 }
 
 impl fmt::Debug for RunScope {
@@ -33,6 +45,15 @@ impl RunScope {
     /// Creates a scope that only this flag stops.
     pub fn of(cancel: &Cancel) -> RunScope {
         RunScope { cancel: cancel.clone(), ..RunScope::default() }
+    }
+
+    /// Returns the grants of the run, without data. Callers of the server's tools are models, or show the results to one.
+    pub(crate) fn grants(&self) -> Grants {
+        let grants = Grants::new().cancel(&self.cancel).firewall(true);
+        match &self.effects {
+            Some(RunEffects { ledger, run }) => grants.recorded(ledger.clone(), run),
+            None => grants,
+        }
     }
 
     /// Notes that the run begins: passes its trace on to servers, and makes its calls available.

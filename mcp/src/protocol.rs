@@ -11,6 +11,8 @@ pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Key of the log level that the sender wants, in a request's `_meta`.
 pub(crate) const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// Key by which a client says that a request is one that it has sent before.
+pub(crate) const META_REQUEST_KEY: &str = "ptc/request-key";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// A revision of the protocol.

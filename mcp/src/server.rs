@@ -3,6 +3,7 @@
 mod approve;
 mod call;
 mod calling;
+mod effects;
 mod open_calls;
 mod schedule;
 mod slots;
@@ -13,6 +14,7 @@ pub(crate) use calling::Level;
 use crate::client::Capabilities;
 use crate::connection::{Connection, Flight};
 use crate::debug::Debug;
+use crate::effects::EffectCounts;
 use crate::eval::Evaluator;
 use crate::frame::{Request, RpcError};
 use crate::host::Host;
@@ -26,6 +28,7 @@ use crate::task::Planner;
 use crate::tool::Parts;
 use crate::trace::Traces;
 use approve::Parking;
+use effects::RunningKeys;
 use futures_util::future::BoxFuture;
 use open_calls::OpenCalls;
 use serde_json::{Map, Value};
@@ -55,6 +58,8 @@ struct Shared {
     /// Number of open calls that wait for a person asked on the call's own stream.
     asked: AtomicUsize,
     is_draining: AtomicBool,
+    /// Requests with keys that are running.
+    running: RunningKeys,
 }
 
 impl Server {
@@ -103,6 +108,7 @@ impl Server {
             listing,
             about,
             is_draining: AtomicBool::new(false),
+            running: RunningKeys::default(),
         })))
     }
 
@@ -182,6 +188,10 @@ impl Service for Server {
 
     fn running(&self) -> usize {
         self.0.open.count().saturating_sub(self.0.asked.load(Ordering::Relaxed))
+    }
+
+    fn effects(&self) -> Option<&EffectCounts> {
+        self.0.parts.host.effect_counts()
     }
 
     fn left(&self, connection: &Connection) {

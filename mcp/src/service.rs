@@ -1,6 +1,7 @@
 //! Interface between transports and the server.
 
 use crate::connection::{Connection, Flight};
+use crate::effects::EffectCounts;
 use crate::frame::{Id, Request, RpcError};
 use crate::settings::Settings;
 use futures_util::future::BoxFuture;
@@ -85,6 +86,11 @@ pub trait Service: Send + Sync + 'static {
     /// Returns the number of running programs.
     fn running(&self) -> usize {
         0
+    }
+
+    /// Returns the counts of effects, if there is a ledger.
+    fn effects(&self) -> Option<&EffectCounts> {
+        None
     }
 
     /// Handles a client's final disconnect: its own resources may be freed.

@@ -166,6 +166,10 @@ settings! {
     "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
     /// Configuration file for upstream servers.
     "upstreams-config" upstreams_config: Option<String> = text "";
+    /// Ledger of effects, a file or `postgres://…` or `sqlite:FILE`: calls that may change something are written down before they are sent, and none is sent twice when a client repeats a request with its `ptc/request-key`.
+    "effects" effects: Option<String> = text "";
+    /// Days after which runs in the ledger of effects are forgotten, except those with calls of unknown outcome; default: never.
+    "effects-keep-days" effects_keep_days: Option<u64> = count "";
     /// Refuses upstream tools that are not known to only read, and tells clients that programs change nothing.
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
     /// Amount of detail in results for clients; default: `slim`, or `debug` with `--debug-tool`.

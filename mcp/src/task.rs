@@ -15,7 +15,7 @@ pub use boot::Wanted;
 pub use summary::capabilities;
 
 use crate::host::Host;
-use crate::pending::RunScope;
+use crate::pending::{RunEffects, RunScope};
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::settings::Settings;
@@ -25,7 +25,7 @@ use outcome::{Outcome, Parts};
 use ptc_agent::definition::{CompletionMode, PromptParts};
 use ptc_agent::mission::run_apart;
 use ptc_agent::tools::LlmRef;
-use ptc_agent::{Agent, RunOptions};
+use ptc_agent::{Agent, MissionLedger, RunOptions};
 use ptc_model::LlmRetry;
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -135,6 +135,7 @@ impl Planner {
         let options = RunOptions {
             mission: Some(args.mission()),
             schedule: scope.schedule.clone(),
+            effects: scope.effects.clone().map(|RunEffects { ledger, run }| MissionLedger { ledger, run }),
             ..self.0.models.clone().llm(LlmRef::client(model)).cancel(&scope.cancel).servers(servers.clone())
         };
         let options = match options.context(&args.context) {

@@ -33,9 +33,14 @@ pub fn prelude() -> &'static [u8] {
     include_bytes!(concat!(env!("OUT_DIR"), "/prelude.ptcp"))
 }
 
+/// The prelude `saga`, as a `.ptcp` file: steps that are undone in reverse when a later one fails.
+pub fn saga() -> &'static [u8] {
+    include_bytes!(concat!(env!("OUT_DIR"), "/saga.ptcp"))
+}
+
 /// Every shipped prelude by name.
-pub fn shipped() -> [(&'static str, &'static [u8]); 3] {
-    [("log", log()), ("paged", paged()), ("prelude", prelude())]
+pub fn shipped() -> [(&'static str, &'static [u8]); 4] {
+    [("log", log()), ("paged", paged()), ("prelude", prelude()), ("saga", saga())]
 }
 
 #[cfg(test)]

@@ -16,15 +16,15 @@ use plan::WriteCall;
 pub use plan::{CarriedPlan, Plan, PlanEnd, PlanKey, PlannedWrite, Planner};
 use ptc_bytecode::{Code, Datum, Effects, Node};
 use ptc_effects::Book;
-use ptc_effects::{Begun, Intent};
 #[doc(inline)]
 pub use ptc_effects::{
-    EffectId, Entry, FileLedger, Filter, Ledger, LedgerError, Outcome, State, Verdict, new_run_id,
+    Begun, EffectId, Entry, FileLedger, Filter, Forget, Intent, Ledger, LedgerError, LedgerFuture, Outcome,
+    State, Verdict, new_run_id,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Largest answer that is kept in the ledger, in bytes of JSON.
 const MAX_KEPT: usize = 1 << 20;
@@ -58,6 +58,8 @@ pub struct EffectSlot {
     original: Option<Datum>,
     /// True from the moment at which the ledger is asked until there is an outcome.
     is_open: Arc<AtomicBool>,
+    /// What the ledger said when it was asked.
+    said: Arc<OnceLock<&'static str>>,
 }
 
 /// What happened to a call that was sent, or not.
@@ -148,12 +150,43 @@ impl EffectSlot {
             site,
             original: None,
             is_open: Arc::default(),
+            said: Arc::default(),
         }
     }
 
-    /// Makes the place of a call that no program makes: the only one of a run of this name.
-    pub fn alone(oversight: &Oversight, run: &str) -> EffectSlot {
-        EffectSlot::new(&RunEffects { oversight: oversight.clone(), run: run.into() }, "1", None)
+    /// Makes the place of a call that no program makes, such as one that a model makes by itself. Its id must be the same
+    /// when the call is made again.
+    pub fn of(oversight: &Oversight, id: EffectId) -> EffectSlot {
+        let (site, original) = (None, None);
+        let oversight = oversight.clone();
+        EffectSlot { oversight, id, site, original, is_open: Arc::default(), said: Arc::default() }
+    }
+
+    /// Returns what the ledger said about the call: `sent`, `known`, `settled`, `unknown` or `diverged`. None for a call that
+    /// it was not asked about, such as one that only reads.
+    pub fn said(&self) -> Option<&'static str> {
+        self.said.get().copied()
+    }
+
+    /// Returns what came of the call before, if the ledger knows it; None if it has to be made, or if nobody knows.
+    /// For calls of which the tool cannot be reached now.
+    pub async fn recalled(&self, tool: &str, args: &Datum) -> Option<Settled> {
+        let entry = self.oversight.ledger.as_ref()?.get(&self.id).await.ok().flatten()?;
+        let is_same = entry.intent.tool == tool && entry.intent.args_hash == self.hash(args);
+        if !is_same {
+            return None;
+        }
+        let _ = self.said.set("known");
+        match entry.outcome {
+            Some(Outcome::Done { answer, .. }) if entry.is_settled => Some(Settled::Said(answer)),
+            Some(outcome @ (Outcome::Done { .. } | Outcome::Failed { .. })) => Some(known(outcome)),
+            _ => None,
+        }
+    }
+
+    /// Returns the hash of all arguments, with the key of the ledger if there is one.
+    fn hash(&self, args: &Datum) -> String {
+        self.oversight.hash(&serde_json::to_vec(args.nodes()).unwrap_or_default())
     }
 
     /// Returns the id of the call.
@@ -209,7 +242,11 @@ impl EffectSlot {
             {
                 let mut book = Book::default();
                 entry.to_records().into_iter().try_for_each(|record| book.apply(record)).map_err(unusable)?;
-                if let Some(settled) = self.before(book.begin(&intent).0, call.tool)? {
+                let begun = book.begin(&intent).0;
+                if !matches!(begun, Begun::Send { .. }) {
+                    let _ = self.said.set(begun.name());
+                }
+                if let Some(settled) = self.before(begun, call.tool)? {
                     // A plan that was carried out in part before has it, too.
                     let _ = self.follow_plan(&call);
                     return Ok(settled);
@@ -231,6 +268,7 @@ impl EffectSlot {
         };
         let open = Open::new(self);
         let begun = ledger.begin(intent).await.map_err(unusable)?;
+        let _ = self.said.set(begun.name());
         let Begun::Send { attempt } = begun else {
             open.close();
             return self.before(begun, call.tool).map(|settled| {
@@ -359,12 +397,7 @@ impl EffectSlot {
         };
         let mut intent = Intent::new(self.id.clone(), call.tool, shown);
         let given = call.original.as_ref().unwrap_or(call.args);
-        let whole = serde_json::to_vec(given.nodes()).unwrap_or_default();
-        intent.args_hash = match &self.oversight.ledger {
-            Some(ledger) => ledger.keyed_hash(&whole),
-            // It stays in memory, to find equal calls.
-            None => plan::hex(&Sha256::digest(&whole)),
-        };
+        intent.args_hash = self.hash(given);
         intent.effect = call.effect.name().to_string();
         intent.line = self.site.as_ref().map(|site| site.place.0);
         intent
@@ -372,7 +405,7 @@ impl EffectSlot {
 
     /// Returns the error with which a program sees that a call has no known outcome.
     fn unknown_outcome(&self, why: &str) -> ToolError {
-        ToolError::new(format!(
+        ToolError::unknown(format!(
             "the outcome is unknown: {why}; it may have been done, so it is not sent again"
         ))
         .hint(format!("an operator who knows can settle it: `ptc effects settle {} done|not-done`", self.id))

@@ -141,6 +141,8 @@ pub struct ToolError {
     question: Option<Box<serde_json::Value>>,
     /// True if the call may have been made all the same.
     is_unanswered: bool,
+    /// True if the ledger of the run does not know what came of the call.
+    is_unknown: bool,
     /// Code of a fault that ends the program, which cannot catch it.
     stops: Option<Code>,
     /// Number of the write in a plan that the call became, instead of being sent.
@@ -158,6 +160,7 @@ impl ToolError {
             is_raised: false,
             question: None,
             is_unanswered: false,
+            is_unknown: false,
             stops: None,
             planned: None,
             is_denied: false,
@@ -194,6 +197,11 @@ impl ToolError {
     /// ledger of a run, if it has one, keeps it from being sent again.
     pub fn unanswered(message: impl ToString) -> ToolError {
         ToolError { is_unanswered: true, ..ToolError::new(message) }
+    }
+
+    /// Makes the error of a call whose outcome the ledger does not know: programs see `outcome_unknown`.
+    pub(crate) fn unknown(message: impl ToString) -> ToolError {
+        ToolError { is_unknown: true, ..ToolError::new(message) }
     }
 
     /// Makes an error that is a mistake of the program: it stops with `runtime_error` and exactly this text.
@@ -250,7 +258,10 @@ impl ToolError {
         let fault = match self.stops {
             Some(code) => Fault::new(code, brief(&self.text)),
             None if self.is_raised => Fault::new(Code::RuntimeError, brief(&self.text)),
-            None => Fault::new(Code::ToolError, format!("`tool/{tool}` failed: {}", brief(&self.text))),
+            None => {
+                let code = if self.is_unknown { Code::OutcomeUnknown } else { Code::ToolError };
+                Fault::new(code, format!("`tool/{tool}` failed: {}", brief(&self.text)))
+            }
         };
         match &self.hint {
             Some(hint) => fault.hint(brief(hint)),

@@ -343,3 +343,35 @@ fn a_ledger_that_cannot_be_written_stops_the_call_and_not_the_program() {
     assert_eq!(caught.print().unwrap(), ":not-sent");
     assert!(world.bank.paid().is_empty());
 }
+
+#[test]
+fn a_program_sees_that_an_outcome_is_unknown() {
+    let world = world();
+    let program = "(try (tool/pay {:eur 5}) (catch Exception e (:kind (ex-data e))))";
+    let ledger = world.ledger();
+    // Another process has sent it, and was killed.
+    let intent = {
+        assert_eq!(world.eval(program), "{\"receipt\" 50 \"_iban\" <Firewalled>}");
+        world.entries().remove(0).intent
+    };
+    drop(ledger);
+    std::fs::remove_file(world.folder.path().join("effects.ledger")).unwrap();
+    pollster::block_on(world.ledger().begin(intent)).unwrap();
+    assert_eq!(world.eval(program), ":outcome_unknown");
+    assert_eq!(world.bank.paid(), [(5, 1)]);
+}
+
+#[test]
+fn long_arguments_cost_fuel() {
+    let world = world();
+    let spent = |length: usize| {
+        let program = format!("(tool/balance {{:note (apply str (repeat {length} \"xxxxxxxxxxxxxxxx\"))}})");
+        let with_call = world.runtime.eval(&program, &Grants::new()).unwrap().fuel;
+        let without = format!("(identity {{:note (apply str (repeat {length} \"xxxxxxxxxxxxxxxx\"))}})");
+        with_call - world.runtime.eval(&without, &Grants::new()).unwrap().fuel
+    };
+    // A unit for eight bytes, beyond the first thousand.
+    let (short, long) = (spent(10), spent(10_000));
+    assert!(short < 100, "{short}");
+    assert!((19_000..22_000).contains(&long), "{long}");
+}

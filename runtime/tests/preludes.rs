@@ -24,6 +24,7 @@ mod preludes {
     mod pins;
     mod private_tools;
     mod returns;
+    mod saga;
     mod source_rules;
     mod store;
     mod store_crash;

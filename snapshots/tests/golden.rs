@@ -124,6 +124,7 @@ golden!(shipped: check_shipped => {
     log: include_str!("../../preludes/log/log.clj"),
     paged: include_str!("../../preludes/paged/paged.clj"),
     prelude: include_str!("../../preludes/prelude/prelude.clj"),
+    saga: include_str!("../../preludes/saga/saga.clj"),
 });
 
 #[test]

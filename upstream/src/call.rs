@@ -70,6 +70,13 @@ impl Caller {
         let tool = match context.in_time(&asked.server.name, self.find(&asked)).await {
             Ok(tool) => tool?,
             Err(fault) => {
+                // A call that was answered before needs no server.
+                let name = format!("{}.{}", call.server, call.tool);
+                if let Some(slot) = given.effect_slot()
+                    && let Some(settled) = slot.recalled(&name, &asked.args).await
+                {
+                    return self.settled(settled, slot);
+                }
                 let fault = self.spend(context).err().unwrap_or(fault);
                 return self.unsent(call, fault, started, context);
             }
@@ -137,6 +144,11 @@ impl Caller {
             }
             settled => settled?,
         };
+        self.settled(settled, slot)
+    }
+
+    /// Returns what the program gets for a call that is in the ledger.
+    fn settled(&self, settled: Settled, slot: &EffectSlot) -> Result<ToolAnswer, ToolError> {
         match settled {
             Settled::Known(answer) | Settled::Sent(answer) => answer,
             Settled::Said(answer) => answer::said(&answer),

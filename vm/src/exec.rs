@@ -102,7 +102,7 @@ impl Vm {
                 Ok(None)
             }
             Ok(Next::Tool { name, args }) => {
-                let call = ToolCall::new(name, args, None).fits(&self.heap)?;
+                let call = ToolCall::new(name, args, None).fits(&self.heap, &mut self.budget)?;
                 self.tool_calls += 1;
                 count_tool_call(self.tool_calls, self.limits.tool_calls)?;
                 self.state = State::Tool { call, dst: None };
@@ -361,7 +361,7 @@ impl Vm {
                     Next::Value(value) => r!($base) = value,
                     Next::Enter { module: m, block: b } => enter!(m, b, $base),
                     Next::Tool { name, args } => {
-                        let call = match ToolCall::new(name, args, block.span_at(pc)).fits(heap) {
+                        let call = match ToolCall::new(name, args, block.span_at(pc)).fits(heap, budget) {
                             Ok(call) => call,
                             Err(stop) => again!(stop, mark),
                         };
@@ -631,7 +631,7 @@ impl Vm {
                     let tool = &module.module.artifact().tools[tool as usize];
                     let args = ok!(tool_args::of_call(heap, tool, shared_run!(base as usize + 1, n)));
                     let name = tool.granted_as().to_string();
-                    let call = ok!(ToolCall::new(name, args, block.span_at(pc)).fits(heap));
+                    let call = ok!(ToolCall::new(name, args, block.span_at(pc)).fits(heap, budget));
                     r!(base) = Value::Nil;
                     *tool_calls += 1;
                     ok!(count_tool_call(*tool_calls, limits.tool_calls));

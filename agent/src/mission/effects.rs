@@ -1,10 +1,19 @@
 //! The ledger of a mission: under which name each of its programs writes there.
 
 use crate::definition::RunOptions;
+use ptc_bytecode::Datum;
 use ptc_runtime::Grants;
-use ptc_runtime::effects::{EffectSlot, Ledger, Oversight, Planner, new_run_id};
+use ptc_runtime::effects::{EffectId, EffectSlot, Ledger, Oversight, Planner};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+
+/// Longest name of a run below another.
+const LONGEST: usize = 140;
+
+/// Returns this many digits of a text's hash.
+fn digits(text: &str, count: usize) -> String {
+    ptc_bytecode::hex(&Sha256::digest(text).into()).chars().take(count).collect()
+}
 
 /// A ledger of effects, and the name of a mission there. Every call of its programs that may change something is written
 /// down before it is sent. A mission that is resumed, or run again under the same name, does not send again what the
@@ -66,10 +75,31 @@ impl MissionEffects {
         })
     }
 
-    /// Returns the oversight for a mission below this one, or for a function of a prelude that its model calls. Models decide
-    /// anew how often these run, so their names are new, too.
-    pub fn below(&self) -> MissionEffects {
-        MissionEffects { oversight: self.oversight.clone(), run: self.anew() }
+    /// Returns the oversight for a mission below this one, or for a function of a prelude that its model calls: named after the
+    /// call that starts it, so that it is recognised when that call is made again.
+    pub fn below(&self, by: &EffectSlot) -> MissionEffects {
+        let name = format!("{}+{}", by.id().run(), by.id().key());
+        // Missions may nest deeper than a name may be long.
+        let run = if name.len() <= LONGEST { name } else { format!("{}+{}", self.root(), digits(&name, 16)) };
+        MissionEffects { oversight: self.oversight.clone(), run }
+    }
+
+    /// Returns the beginning of the name, which says where a long one belongs.
+    fn root(&self) -> String {
+        self.run.split('+').next().unwrap_or_default().chars().take(60).collect()
+    }
+
+    /// Returns a hash of a call that the model makes by itself, which says nothing about its arguments to others.
+    pub fn hash(&self, tool: &str, args: &Datum) -> String {
+        let args = serde_json::to_string(args.nodes()).unwrap_or_default();
+        self.oversight.hash(format!("{tool} {args}").as_bytes()).chars().take(16).collect()
+    }
+
+    /// Returns the place of a call that the model makes by itself. Its name has a hash of what is called, since the model may
+    /// make other calls when its mission is run again; `number` tells equal calls of a turn apart.
+    pub fn native(&self, turn: u32, of: &str, number: u32) -> EffectSlot {
+        let id = EffectId::new(&format!("{}.{turn}", self.run), &format!("{of}:{number}"));
+        EffectSlot::of(&self.oversight, id)
     }
 
     /// Returns the number of writes that were planned so far.
@@ -77,19 +107,10 @@ impl MissionEffects {
         self.oversight.planner().map_or(0, Planner::count)
     }
 
-    fn anew(&self) -> String {
-        format!("{}+{}", self.run, new_run_id())
-    }
-
-    /// Returns the place of a call that a model makes by itself.
-    pub fn slot(&self) -> EffectSlot {
-        EffectSlot::alone(&self.oversight, &self.anew())
-    }
-
     /// Adds the oversight to the grants of a program. Its name there has the turn and a hash, since a model may write
     /// another program when its mission is run again.
     pub fn grant(&self, grants: Grants, turn: u32, program: &str) -> Grants {
-        let hash: String = Sha256::digest(program).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let hash = digits(program, 8);
         grants.overseen(self.oversight.clone(), &format!("{}.{turn}.{hash}", self.run))
     }
 }

@@ -3,6 +3,7 @@
 
 use super::data::MissionData;
 use super::drive::{Ending, Ledger, ProgramCalls};
+use super::effects::MissionEffects;
 use super::fault::program_fail;
 use super::host::Host;
 use super::journal::Journal;
@@ -63,7 +64,13 @@ impl Exports {
         (ledgers.iter().flat_map(|ledger| ledger.take()).collect(), prints)
     }
 
-    async fn run(&self, export: &ExportTool, args: &Datum, scope: &Scope) -> Result<ToolAnswer, Refusal> {
+    async fn run(
+        &self,
+        export: &ExportTool,
+        args: &Datum,
+        scope: &Scope,
+        effects: Option<MissionEffects>,
+    ) -> Result<ToolAnswer, Refusal> {
         let made = export.program(args);
         let program = made.map_err(|told| Refusal::Fault(Fault::new(Code::ValidationError, told)))?;
         let cancel = Cancel::new();
@@ -78,8 +85,8 @@ impl Exports {
         let nothing = BTreeMap::new();
         let data = self.data.with(&nothing);
         let grants = Grants::new().cancel(&cancel).turn_host(host).firewall(true);
-        let grants = match &toolbox.place.effects {
-            Some(effects) => effects.below().grant(grants, 0, &program.source),
+        let grants = match effects {
+            Some(effects) => effects.grant(grants, 0, &program.source),
             None => grants,
         };
         session
@@ -115,8 +122,14 @@ impl Exports {
 }
 
 impl RunExports for Exports {
-    fn call<'c>(&'c self, export: &'c ExportTool, args: &'c Datum, scope: &'c Scope) -> ExportAnswer<'c> {
-        Box::pin(self.run(export, args, scope))
+    fn call<'c>(
+        &'c self,
+        export: &'c ExportTool,
+        args: &'c Datum,
+        scope: &'c Scope,
+        effects: Option<MissionEffects>,
+    ) -> ExportAnswer<'c> {
+        Box::pin(self.run(export, args, scope, effects))
     }
 }
 

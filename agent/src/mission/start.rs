@@ -273,7 +273,8 @@ fn build(
         cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
         schedule: above.map_or(&run.schedule, |above| &above.schedule).clone(),
         effects: match above {
-            Some(above) => above.effects.as_ref().map(MissionEffects::below),
+            // Named after the call that starts this mission.
+            Some(above) => above.effects.clone(),
             None => MissionEffects::of(run),
         },
         secrets,

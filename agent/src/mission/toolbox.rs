@@ -50,6 +50,14 @@ pub(crate) struct Shared {
     delegate: Delegate,
     cache: Mutex<Cache>,
     children: Mutex<Vec<Step>>,
+    native: Mutex<NativeCalls>,
+}
+
+/// Calls that the model has made by itself in a turn: how often each, by the hash of tool and arguments.
+#[derive(Default)]
+struct NativeCalls {
+    turn: u32,
+    made: BTreeMap<String, u32>,
 }
 
 impl Deref for Toolbox {
@@ -65,8 +73,14 @@ pub(crate) type ExportAnswer<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer
 
 /// Runner of prelude exports, as programs.
 pub(crate) trait RunExports: Send + Sync {
-    /// Calls an export with these arguments. Its own calls are under `scope` in the trace.
-    fn call<'c>(&'c self, export: &'c ExportTool, args: &'c Datum, scope: &'c Scope) -> ExportAnswer<'c>;
+    /// Calls an export with these arguments. Its own calls are under `scope` in the trace, and in this ledger.
+    fn call<'c>(
+        &'c self,
+        export: &'c ExportTool,
+        args: &'c Datum,
+        scope: &'c Scope,
+        effects: Option<MissionEffects>,
+    ) -> ExportAnswer<'c>;
 }
 
 /// An incoming call.
@@ -135,6 +149,8 @@ struct Notes {
     child_trace_id: Option<String>,
     /// Arguments and result of the host's code, for traces that are replayed.
     replay: Option<Value>,
+    /// Id of the call in the ledger of effects, and what the ledger said.
+    effect: Option<Value>,
 }
 
 /// Returns the tools of a mission: the agent's own, and those for asking models.
@@ -181,6 +197,7 @@ impl Toolbox {
             tools,
             cache: Mutex::new(Cache::new(options.tool_cache_limit, &run.tool_cache)),
             children: Mutex::default(),
+            native: Mutex::default(),
         };
         Toolbox { shared: Arc::new(shared), turn: Mutex::new(place.scope.clone()), place, exports: None }
     }
@@ -197,8 +214,10 @@ impl Toolbox {
     }
 
     /// Begins a turn: calls from now on belong to it.
-    pub fn begin_turn(&self, turn: Scope) {
+    pub fn begin_turn(&self, number: u32, turn: Scope) {
         self.delegate.begin_turn();
+        let native = NativeCalls { turn: number, ..NativeCalls::default() };
+        *self.native.lock().unwrap_or_else(PoisonError::into_inner) = native;
         self.enter(turn);
     }
 
@@ -286,7 +305,7 @@ impl Toolbox {
         may_cache: bool,
         is_previewed: bool,
     ) -> CallOutcome {
-        let slot = self.place.effects.as_ref().map(MissionEffects::slot);
+        let slot = self.native_slot(name, &args);
         let asked = ToolRequest {
             name,
             args,
@@ -315,6 +334,10 @@ impl Toolbox {
             Ok(()) => self.answer(&asked, &scope, &mut notes).await,
             Err(fault) => Err(Refusal::Fault(fault)),
         };
+        notes.effect = asked.by.slot.as_ref().and_then(|slot| {
+            let said = slot.said()?;
+            Some(json!({"id": slot.id().to_string(), "ledger": said}))
+        });
         let mut record = self.record(&asked, &answer, &notes, at, started);
         let preview = match &answer {
             Ok(ToolAnswer::Frozen(frozen)) if asked.is_previewed && notes.retained.is_some() => {
@@ -454,10 +477,11 @@ impl Toolbox {
                     let message = format!("programs call it as `{}`", export.reference());
                     return Err(ToolError::new(message).into());
                 };
-                exports.call(export, &args, scope).await?
+                exports.call(export, &args, scope, self.effects_below(by)).await?
             }
             _ => {
-                let made = self.delegate.call(tool, &args, &self.place, scope);
+                let place = Place { effects: self.effects_below(by), ..self.place.clone() };
+                let made = self.delegate.call(tool, &args, &place, scope);
                 let limited = tool.timeout.map(|ms| self.place.deadline_in(Some(ms)));
                 let made = match limited.flatten() {
                     None => made.await,
@@ -482,6 +506,23 @@ impl Toolbox {
             }
             answer => Ok(answer),
         }
+    }
+
+    /// Returns the ledger for what a call starts.
+    fn effects_below(&self, by: &Caller) -> Option<MissionEffects> {
+        let (effects, slot) = self.place.effects.as_ref().zip(by.slot.as_ref())?;
+        Some(effects.below(slot))
+    }
+
+    /// Returns the place in the ledger of a call that the model makes by itself.
+    fn native_slot(&self, name: &str, args: &Datum) -> Option<EffectSlot> {
+        let effects = self.place.effects.as_ref()?;
+        let mut native = self.native.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = effects.hash(name, args);
+        let number = native.made.entry(of.clone()).or_default();
+        *number += 1;
+        let number = *number;
+        Some(effects.native(native.turn, &of, number))
     }
 
     /// Refuses a result that does not fit the tool's signature; agents check their own results.
@@ -723,6 +764,9 @@ impl Toolbox {
             };
             if let Some(child) = &record.child_trace_id {
                 event.data.insert("child_trace_id".to_string(), json!(child));
+            }
+            if let Some(effect) = &notes.effect {
+                event.data.insert("effect".to_string(), effect.clone());
             }
         });
         scope.emit(Kind::ToolCall, |event| {

@@ -74,7 +74,7 @@ impl Mission {
         let scope = self.place.scope.turn(number);
         let above = std::mem::replace(&mut self.place.scope, scope.clone());
         if let Some(engine) = &self.engine {
-            engine.toolbox.begin_turn(scope.clone());
+            engine.toolbox.begin_turn(number, scope.clone());
         }
         scope.emit(Kind::TurnStart, |event| {
             event.turn = Some(number);

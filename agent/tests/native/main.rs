@@ -3,6 +3,7 @@
 mod calls;
 mod chat;
 mod combined;
+mod effects;
 mod exports;
 mod finals;
 mod flights;

@@ -11,7 +11,7 @@ const HEADING: &str = "Effects";
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct RecordArgs {
     /// Writes every call of a program that may change something to this ledger before it is sent, so
-    /// that none is sent twice; default: $PTC_EFFECTS.
+    /// that none is sent twice: a file, `postgres://…` or `sqlite:FILE`; default: $PTC_EFFECTS.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub effects: Option<PathBuf>,
 
@@ -51,6 +51,10 @@ pub enum EffectsCommand {
         /// Only calls of this run.
         #[arg(long, value_name = "NAME")]
         run: Option<String>,
+
+        /// At most this many calls, the newest.
+        #[arg(long, value_name = "N", default_value_t = 1000)]
+        newest: usize,
 
         #[command(flatten)]
         at: LedgerAt,
@@ -101,6 +105,19 @@ pub enum EffectsCommand {
         #[command(flatten)]
         at: LedgerAt,
     },
+    /// Forgets a run: what it did, with arguments and answers. Run again, it makes its calls again.
+    Forget {
+        /// Name of the run.
+        #[arg(value_name = "RUN")]
+        run: String,
+
+        /// Also if it has calls of unknown outcome.
+        #[arg(long)]
+        with_open: bool,
+
+        #[command(flatten)]
+        at: LedgerAt,
+    },
 }
 
 /// Verdict about a call.
@@ -115,7 +132,7 @@ pub enum VerdictArg {
 /// Which ledger, and how the answer is printed.
 #[derive(ClapArgs, Debug)]
 pub struct LedgerAt {
-    /// The ledger; default: $PTC_EFFECTS.
+    /// The ledger, a file or the address of a database; default: $PTC_EFFECTS.
     #[arg(long, value_name = "FILE")]
     pub effects: Option<PathBuf>,
 

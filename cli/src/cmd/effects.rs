@@ -3,18 +3,19 @@
 use crate::args::{EffectsArgs, EffectsCommand, LedgerAt, VerdictArg};
 use crate::problem::Problem;
 use crate::quantity::counted;
-use crate::recording::{path, told};
+use crate::recording::{existing, path, told};
 use crate::report::{self, FAULT, OK, USAGE, for_stdout};
 use pollster::block_on;
 use ptc_bytecode::Code;
 use ptc_runtime::effects::{
-    Entry, FileLedger, Filter, Ledger, LedgerError, Outcome, State, Verdict, answer_json,
+    Entry, Filter, Forget, Ledger, LedgerError, Outcome, State, Verdict, answer_json,
 };
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Length of arguments in a list, in characters.
@@ -27,11 +28,12 @@ pub fn run(args: &EffectsArgs) -> ExitCode {
     let (EffectsCommand::List { at, .. }
     | EffectsCommand::Show { at, .. }
     | EffectsCommand::Settle { at, .. }
-    | EffectsCommand::Prune { at, .. }) = &args.command
+    | EffectsCommand::Prune { at, .. }
+    | EffectsCommand::Forget { at, .. }) = &args.command
     else {
         return ExitCode::from(USAGE);
     };
-    match open(at).and_then(|ledger| act(&args.command, &ledger)) {
+    match open(at).and_then(|ledger| act(&args.command, &*ledger)) {
         Ok(Done { text, json }) => {
             let text = if at.json { format!("{json}\n") } else { for_stdout(&text).into_owned() };
             report::out(&text, OK)
@@ -89,26 +91,28 @@ impl From<LedgerError> for Stop {
     }
 }
 
-fn open(at: &LedgerAt) -> Result<FileLedger, Stop> {
+fn open(at: &LedgerAt) -> Result<Arc<dyn Ledger>, Stop> {
     let wrong =
         |message: String, hint: &str| Stop::Problem(Problem::new(Code::InvalidConfig, message).hint(hint));
     let Some(path) = path(at.effects.as_deref()) else {
         return Err(wrong("which ledger?".to_string(), "--effects FILE, or set $PTC_EFFECTS"));
     };
     // Looking at a ledger does not make one.
-    if !path.is_file() {
-        let message = format!("there is no ledger in {}", path.display());
-        return Err(wrong(message, "`ptc run --effects FILE` makes one"));
-    }
-    Ok(FileLedger::open(path)?)
+    existing(&path)?.ok_or_else(|| {
+        wrong(format!("there is no ledger in {}", path.display()), "`ptc run --effects FILE` makes one")
+    })
 }
 
-fn act(command: &EffectsCommand, ledger: &FileLedger) -> Result<Done, Stop> {
+fn act(command: &EffectsCommand, ledger: &dyn Ledger) -> Result<Done, Stop> {
     match command {
-        EffectsCommand::List { states, run, .. } => {
+        EffectsCommand::List { states, run, newest, .. } => {
             let states = states.iter().filter_map(|name| State::from_name(name)).collect();
-            let entries = block_on(ledger.list(Filter { run: run.clone(), states }))?;
-            Ok(list(&entries))
+            // One more than is shown tells whether there are more.
+            let filter = Filter { run: run.clone(), states, newest: Some(newest.saturating_add(1)) };
+            let mut entries = block_on(ledger.list(filter))?;
+            let has_more = entries.len() > *newest;
+            entries.drain(..entries.len().saturating_sub(*newest));
+            Ok(list(&entries, has_more))
         }
         EffectsCommand::Show { id, .. } => match block_on(ledger.get(id))? {
             Some(entry) => Ok(shown(&entry)),
@@ -123,9 +127,16 @@ fn act(command: &EffectsCommand, ledger: &FileLedger) -> Result<Done, Stop> {
         EffectsCommand::Apply { .. } => Err(Stop::Refused("a plan needs no ledger".to_string())),
         EffectsCommand::Prune { older_than, .. } => {
             let age = Duration::from_secs(older_than * 24 * 60 * 60);
-            let pruned = block_on(ledger.prune(SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH)))?;
+            let before = SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH);
+            let pruned = block_on(ledger.forget(Forget::OlderThan(before)))?;
             let text = format!("forgot {}\n", counted(pruned, "effect"));
             Ok(Done { text, json: json!({"ok": true, "pruned": pruned}) })
+        }
+        EffectsCommand::Forget { run, with_open, .. } => {
+            let run = Forget::Run { name: run.clone(), with_open: *with_open };
+            let forgotten = block_on(ledger.forget(run))?;
+            let text = format!("forgot {}\n", counted(forgotten, "effect"));
+            Ok(Done { text, json: json!({"ok": true, "forgotten": forgotten}) })
         }
     }
 }
@@ -146,8 +157,11 @@ fn verdict_of(verdict: VerdictArg, answer: Option<&str>) -> Result<Verdict, Stop
     }
 }
 
-fn list(entries: &[Entry]) -> Done {
+fn list(entries: &[Entry], has_more: bool) -> Done {
     let mut text = String::new();
+    if has_more {
+        let _ = writeln!(text, "only the newest {}: `--newest` shows more", entries.len());
+    }
     for entry in entries {
         let intent = &entry.intent;
         let mark = if entry.is_doubtful { "  (answered twice)" } else { "" };
@@ -169,7 +183,8 @@ fn list(entries: &[Entry]) -> Done {
             counted(open as u64, "effect")
         );
     }
-    Done { text, json: json!({"ok": true, "effects": entries.iter().map(json_of).collect::<Vec<_>>()}) }
+    let effects: Vec<Value> = entries.iter().map(json_of).collect();
+    Done { text, json: json!({"ok": true, "effects": effects, "has_more": has_more}) }
 }
 
 fn shown(entry: &Entry) -> Done {

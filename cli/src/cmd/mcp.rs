@@ -9,7 +9,7 @@ use crate::own;
 use crate::problem::Problem;
 use crate::report::{self, OK, out};
 use crate::setup::plain_runtime;
-use crate::{models, preludes, stored};
+use crate::{models, preludes, recording, stored};
 use ptc_agent::RunOptions;
 use ptc_bytecode::{Code, Limits};
 use ptc_mcp::otlp::Exporter;
@@ -74,6 +74,9 @@ pub fn build(settings: &Settings) -> Result<ReadyServer, Problem> {
     for prelude in preludes::select(&runtime, &files)? {
         host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     }
+    if let Some(effects) = &settings.effects {
+        host = host.recorded(recording::ledger(Path::new(effects)).map_err(recording::told)?);
+    }
     policy.check_used(host.runtime().preludes()).map_err(|problem| Problem(Box::new(problem)))?;
     let mut warnings: Vec<String> = upstream.iter().flat_map(Upstream::warnings).collect();
     match Wanted::by(settings, upstream.is_some()).map_err(wrong)? {
@@ -128,6 +131,9 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
         tracing::warn!(warning, "started with a warning");
     }
     executor.spawn(idle::give_memory_back());
+    if let (Some(ledger), Some(days)) = (server.host().effects(), settings.effects_keep_days) {
+        executor.spawn(recording::forget_daily(ledger, days));
+    }
     let served = executor.block_on(async {
         match settings.http {
             true => on_http(&server).await,

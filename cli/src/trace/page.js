@@ -73,6 +73,7 @@ function row(at) {
   const tail = [];
   if (span.kind === "llm" && span.tokens) tail.push(span.tokens[0] + " → " + span.tokens[1]);
   if (span.cached) tail.push("cached");
+  if (span.effect) tail.push(span.effect);
   if (!span.ended && span.kind !== "other") tail.push("not ended");
   if (tail.length) name.append(make("span", "tail", tail.join(" · ")));
   const bar = make("div", "bar");

@@ -73,7 +73,7 @@ fn data(trace: &Analyzer, tree: &Tree) -> Value {
                 "kind": span.kind.name(), "name": span.name, "depth": span.depth, "parent": parents[at],
                 "from": millis(offset(span)), "ms": millis(span.duration), "took": took(span.duration),
                 "after": took(offset(span)), "failed": span.failed, "ended": span.ended, "cached": cached,
-                "status": span.status, "turn": span.turn,
+                "status": span.status, "turn": span.turn, "effect": events.clone().find_map(|e| text::effect(&e.data)),
                 "tokens": span.tokens.map(|t| json!([t.input.unwrap_or(0), t.output.unwrap_or(0)])),
                 "cost": span.tokens.and_then(|t| t.total_cost).map(dollars),
                 "parts": sections::of(events),

@@ -145,6 +145,9 @@ fn label(trace: &Analyzer, span: &Span) -> String {
     if events.clone().any(|event| event.data.get("cached").is_some_and(|cached| cached == true)) {
         label.push_str("  cached");
     }
+    if let Some(effect) = events.clone().find_map(|event| effect(&event.data)) {
+        let _ = write!(label, "  {effect}");
+    }
     if span.failed {
         let why = events
             .rev()
@@ -155,6 +158,13 @@ fn label(trace: &Analyzer, span: &Span) -> String {
         label.push_str("  not ended");
     }
     label
+}
+
+/// The id of a call in the ledger of effects, and whether it was sent, if an event says so.
+pub fn effect(data: &serde_json::Map<String, Value>) -> Option<String> {
+    let effect = data.get("effect")?;
+    let (id, ledger) = (effect["id"].as_str()?, effect["ledger"].as_str()?);
+    Some(format!("effect {} ({})", one_line(id, 120), one_line(ledger, 20)))
 }
 
 /// Why something failed, if an event says so.

@@ -25,6 +25,7 @@ mod terminal;
 mod testing;
 mod trace;
 mod trust;
+mod upgrading;
 mod usage;
 mod uses;
 mod warnings;

@@ -116,7 +116,7 @@ fn stored_and_shipped_preludes_are_attached() {
         (format!("store:{at}#nope"), "the store has no prelude `nope`"),
         (format!("store:{at}#shop@9"), "no version 9"),
         ("store:nowhere#shop".to_string(), "there is no store in nowhere"),
-        ("ptc:page".to_string(), "available: ptc:log, ptc:paged, ptc:prelude"),
+        ("ptc:page".to_string(), "available: ptc:log, ptc:paged, ptc:prelude, ptc:saga"),
         ("ptc:prelude".to_string(), "requires granted tool `prelude_store_list`"),
     ] {
         let ran = ptc(&["eval", "-p", &name, "-e", "1"]);

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 const MESSAGE_ONLY: &[Code] = &[
     // A model that calls a tool in the wrong way.
     Code::ValidationError,
+    // A process that is killed while a call is on its way.
+    Code::OutcomeUnknown,
     // A host that runs artifacts without the crates that load them.
     Code::ArtifactInvalid,
     // Files of another version of ptc, or files that were forged: their hashes are right.

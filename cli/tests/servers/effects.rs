@@ -1,7 +1,8 @@
 //! Programs that pay, with faults at every boundary: processes that are killed, answers that are lost, two processes with
 //! one run, a full disk. A counting server says what was really done.
 //!
-//! `PTC_TEST_CRASHES` sets how many processes are started; `.ci/run effects` starts 10,000.
+//! `PTC_TEST_CRASHES` sets how many processes are started; `.ci/run effects` starts 10,000. With the feature `effects-sql`,
+//! ledgers are in databases as well: in SQLite, and in PostgreSQL if `PTC_TEST_POSTGRES` has the address of one.
 
 use crate::{Ran, command, config, finish, trial};
 use libtest_mimic::Trial;
@@ -18,7 +19,25 @@ const PAYMENTS: usize = 6;
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("whatever_happens_nothing_is_paid_twice", whatever_happens_nothing_is_paid_twice),
+        trial("whatever_happens_nothing_is_paid_twice", || {
+            whatever_happens_nothing_is_paid_twice(Store::File)
+        }),
+        trial("whatever_happens_nothing_is_paid_twice_with_sqlite", || {
+            if cfg!(feature = "effects-sql") {
+                whatever_happens_nothing_is_paid_twice(Store::Sqlite);
+            }
+        }),
+        trial("whatever_happens_nothing_is_paid_twice_with_postgres", || {
+            if cfg!(feature = "effects-sql") && std::env::var_os("PTC_TEST_POSTGRES").is_some() {
+                whatever_happens_nothing_is_paid_twice(Store::Postgres);
+            }
+        }),
+        trial(
+            "a_request_that_is_repeated_with_its_key_is_the_same_run",
+            a_request_that_is_repeated_with_its_key,
+        ),
+        trial("a_known_answer_needs_no_server", a_known_answer_needs_no_server),
+        trial("a_run_is_forgotten_when_it_is_told", a_run_is_forgotten_when_it_is_told),
         trial("on_a_full_disk_nothing_is_paid", on_a_full_disk_nothing_is_paid),
         trial(
             "a_payment_without_an_answer_is_settled_by_a_person",
@@ -117,15 +136,47 @@ impl Chance {
     }
 }
 
+/// Where a ledger is.
+#[derive(Clone, Copy)]
+enum Store {
+    File,
+    Sqlite,
+    Postgres,
+}
+
+impl Store {
+    /// Returns the address of an empty ledger.
+    fn ledger(self, folder: &Path, name: &str) -> String {
+        match self {
+            Store::File => folder.join("effects.ledger").display().to_string(),
+            Store::Sqlite => format!("sqlite:{}", folder.join("effects.db").display()),
+            Store::Postgres => {
+                let database = std::env::var("PTC_TEST_POSTGRES").expect("an address");
+                let schema = format!("servers_{}_{}", std::process::id(), name.replace(['/', '-'], "_"));
+                let statement = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+                let psql =
+                    Command::new("psql").args(["-X", "-q", "-d", &database, "-c", &statement]).output();
+                assert!(psql.is_ok_and(|ran| ran.status.success()), "{statement}");
+                format!("{database}?options=-c%20search_path%3D{schema}")
+            }
+        }
+    }
+}
+
 /// A bank, and a ledger of a run that pays there.
 pub struct World {
     pub config: String,
     pub payments: PathBuf,
-    pub ledger: PathBuf,
+    pub ledger: String,
     program: String,
 }
 
-pub fn world(name: &str, mode: &str, program: &str) -> World {
+/// A bank, and a ledger in a file.
+pub fn in_file(name: &str, mode: &str, program: &str) -> World {
+    world(name, mode, program, Store::File)
+}
+
+fn world(name: &str, mode: &str, program: &str, store: Store) -> World {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("effects").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -134,7 +185,7 @@ pub fn world(name: &str, mode: &str, program: &str) -> World {
     let bank = json!({"transport": "mcp_stdio", "command": binary, "args": [mode, payments]});
     World {
         config: config(&format!("effects/{name}"), json!({"bank": bank})),
-        ledger: folder.join("effects.ledger"),
+        ledger: store.ledger(&folder, name),
         payments,
         program: program.to_string(),
     }
@@ -142,8 +193,8 @@ pub fn world(name: &str, mode: &str, program: &str) -> World {
 
 impl World {
     fn command(&self) -> Command {
-        let ledger = self.ledger.display().to_string();
-        let args = ["eval", "--upstreams-config", &self.config, "--effects", &ledger, "--run-name", "run"];
+        let ledger = &self.ledger;
+        let args = ["eval", "--upstreams-config", &self.config, "--effects", ledger, "--run-name", "run"];
         let mut command = command(&args);
         command.args(["-e", &self.program]);
         command
@@ -159,16 +210,17 @@ impl World {
     }
 
     pub fn effects(&self, args: &[&str]) -> Ran {
-        let ledger = self.ledger.display().to_string();
-        finish(command(&[&["effects"], args, &["--effects", &ledger]].concat()), b"")
+        finish(command(&[&["effects"], args, &["--effects", &self.ledger]].concat()), b"")
     }
 
     /// The calls of the ledger: which payment, and its state.
     fn entries(&self) -> Vec<(String, i64, String)> {
-        if !self.ledger.exists() {
+        let listed = self.effects(&["list", "--json"]);
+        if listed.code == 2 {
+            // The process was killed before it made the ledger.
             return Vec::new();
         }
-        let listed = self.effects(&["list", "--json"]).json();
+        let listed = listed.json();
         let entry = |entry: &Value| {
             let text = |key: &str| entry[key].as_str().expect("text").to_string();
             (text("id"), entry["args"]["n"].as_i64().expect("a number"), text("state"))
@@ -212,14 +264,19 @@ fn processes() -> usize {
     std::env::var("PTC_TEST_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-fn whatever_happens_nothing_is_paid_twice() {
+fn whatever_happens_nothing_is_paid_twice(store: Store) {
     let pay = |n: &str| format!(r#"(:ok (tool/call {{:server "bank" :tool "pay" :args {{:n {n}}}}}))"#);
     let one_by_one = format!("(count (filter true? (mapv (fn [n] {}) (range {PAYMENTS}))))", pay("n"));
     let together = format!("(count (filter true? (pmap (fn [n] {}) (range {PAYMENTS}))))", pay("n"));
     let (mut chance, mut left, mut round) = (Chance::new(), processes(), 0);
     while left > 0 {
         let program = if round % 2 == 0 { &one_by_one } else { &together };
-        let world = world(&format!("round-{}", round % 4), "--faulty-bank", program);
+        let name = match store {
+            Store::File => format!("file-{}", round % 4),
+            Store::Sqlite => format!("sqlite-{}", round % 4),
+            Store::Postgres => format!("postgres-{}", round % 4),
+        };
+        let world = world(&name, "--faulty-bank", program, store);
         round += 1;
         let mut tries = 0;
         loop {
@@ -262,10 +319,77 @@ fn whatever_happens_nothing_is_paid_twice() {
     }
 }
 
+/// Runs a program on the server, with a key for the request.
+fn request(server: &mut crate::serving::Server, program: &str, key: Value) -> String {
+    let params =
+        json!({"name": "lisp_eval", "arguments": {"program": program}, "_meta": {"ptc/request-key": key}});
+    let answer = server.ask("tools/call", params);
+    answer["content"][0]["text"].as_str().unwrap_or_default().to_string()
+}
+
+fn a_request_that_is_repeated_with_its_key() {
+    let pays = |n: i64| format!(r#"(:ok (tool/call {{:server "bank" :tool "pay" :args {{:n {n}}}}}))"#);
+    let world = world("mcp", "--bank", "nil", Store::File);
+    let serve = || crate::mcp::serve(&world.config, &["--effects", &world.ledger]);
+    let mut server = serve();
+    assert_eq!(request(&mut server, &pays(1), json!("order-1")), "user=> true");
+    assert_eq!(request(&mut server, &pays(1), json!("order-1")), "user=> true");
+    assert_eq!(world.paid(), BTreeMap::from([(1, 1)]));
+    server.hang_up();
+    // A server that was started again knows the key, too.
+    let mut server = serve();
+    assert_eq!(request(&mut server, &pays(1), json!("order-1")), "user=> true");
+    let other = request(&mut server, &pays(2), json!("order-1"));
+    assert!(other.starts_with("effect_diverged: "), "{other}");
+    assert_eq!(request(&mut server, &pays(1), json!("order-2")), "user=> true");
+    let wrong = request(&mut server, &pays(3), json!("a key"));
+    assert!(wrong.starts_with("args_error: `ptc/request-key` must be"), "{wrong}");
+    // Requests without a key are written down as well, each as a run of its own.
+    let plain = json!({"program": pays(4)});
+    server.call("lisp_eval", plain.clone());
+    server.call("lisp_eval", plain);
+    server.hang_up();
+    assert_eq!(world.paid(), BTreeMap::from([(1, 2), (4, 2)]));
+    let entries = world.entries();
+    assert_eq!(entries.len(), 4, "{entries:?}");
+    assert!(entries[0].0 == "mcp.stdio.order-1/1" && entries[2].0.starts_with("mcp."), "{entries:?}");
+    let mut server = crate::mcp::serve(&world.config, &[]);
+    let refused = request(&mut server, &pays(5), json!("order-5"));
+    assert!(refused.starts_with("args_error: `ptc/request-key` needs a ledger"), "{refused}");
+}
+
+fn a_known_answer_needs_no_server() {
+    let program = r#"(:value (tool/call {:server "bank" :tool "pay" :args {:n 1}}))"#;
+    let known = world("gone", "--bank", program, Store::File);
+    assert_eq!(known.run().out, "\"paid\"\n");
+    // The server cannot be started any more.
+    let gone = json!({"transport": "mcp_stdio", "command": "/nonexistent/bank"});
+    let broken = World { config: config("effects/gone", json!({"bank": gone})), ..known };
+    assert_eq!(broken.run().out, "\"paid\"\n");
+    let other = World { program: program.replace(":n 1", ":n 2"), ..broken };
+    assert!(!other.run().out.contains("paid"));
+}
+
+fn a_run_is_forgotten_when_it_is_told() {
+    let world = world(
+        "forgotten",
+        "--dying-bank",
+        r#"(tool/call {:server "bank" :tool "pay" :args {:n 1}})"#,
+        Store::File,
+    );
+    world.run();
+    let refused = world.effects(&["forget", "run"]);
+    assert!(refused.code == 1 && refused.err.contains("calls of unknown outcome"), "{refused:?}");
+    assert_eq!(world.effects(&["forget", "run", "--with-open"]).out, "forgot 1 effect\n");
+    assert_eq!(world.entries(), []);
+    let missing = world.effects(&["forget", "run"]);
+    assert!(missing.code == 1 && missing.err.contains("has no run `run`"), "{missing:?}");
+}
+
 fn on_a_full_disk_nothing_is_paid() {
     let program = r#"(mapv (fn [n] (try (:ok (tool/call {:server "bank" :tool "pay" :args {:n n :note (apply str (repeat 900 "x"))}}))
                                         (catch Exception e (ex-message e)))) (range 6))"#;
-    let world = world("full", "--bank", program);
+    let world = world("full", "--bank", program, Store::File);
     // A file may have 3 blocks of 1,024 bytes here; writing more is an error, as on a disk that is full.
     let plain = world.command();
     let mut limited = Command::new("bash");
@@ -294,7 +418,7 @@ fn on_a_full_disk_nothing_is_paid() {
 
 fn a_payment_without_an_answer_is_settled_by_a_person() {
     let program = r#"(tool/call {:server "bank" :tool "pay" :args {:n 1}})"#;
-    let world = world("lost", "--dying-bank", program);
+    let world = world("lost", "--dying-bank", program, Store::File);
     let ran = world.run();
     assert!(ran.out.starts_with("{:ok false :reason :outcome-unknown "), "{ran:?}");
     assert!(ran.out.contains("effect `run/1`"), "{ran:?}");

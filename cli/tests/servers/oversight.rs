@@ -1,7 +1,7 @@
 //! Plans and approvals at the command line, with a bank that counts what it was really told to do.
 
 use crate::agents::Mission;
-use crate::effects::{World, world};
+use crate::effects::{World, in_file};
 use crate::{command, file, finish, ptc, ptc_with, trial};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ fn with_config<'a>(world: &'a World, command: &[&'a str], rest: &[&'a str]) -> V
 }
 
 fn a_plan_is_made_and_carried_out() {
-    let world = world("planned", "--bank", "");
-    let plan = world.ledger.with_file_name("plan.json").display().to_string();
+    let world = in_file("planned", "--bank", "");
+    let plan = world.payments.with_file_name("plan.json").display().to_string();
     let to_plan = format!("--plan={plan}");
     let planned = ptc(&with_config(&world, &["eval", &to_plan], &["-e", PAY_THREE]));
     assert_eq!(planned.code, 0, "{planned:?}");
@@ -61,7 +61,7 @@ fn a_plan_is_made_and_carried_out() {
 }
 
 fn a_policy_decides_and_a_person_is_asked() {
-    let world = world("approved", "--bank", "");
+    let world = in_file("approved", "--bank", "");
     let policy = json!({"rules": [
         {"tool": "bank.pay", "when": "(< (:n data/args) 2)", "decide": "allow"},
         {"tool": "bank.*", "when": "(> (:n data/args) 8)", "decide": "deny", "because": "too much"},
@@ -99,11 +99,11 @@ fn a_policy_decides_and_a_person_is_asked() {
 fn fourteen_refunds_by_an_agent() {
     let program = r#"(return (count (filter :ok
   (mapv (fn [order] (tool/call {:server "bank" :tool "pay" :args {:n order}})) (range 101 115)))))"#;
-    let world = world("refunds", "--bank", "");
+    let world = in_file("refunds", "--bank", "");
     let mission = Mission::with("refunds", &world.config, &[program]);
     // Recording the model's replies paid, too.
     std::fs::remove_file(&world.payments).expect("payments");
-    let plan = world.ledger.with_file_name("plan.json").display().to_string();
+    let plan = world.payments.with_file_name("plan.json").display().to_string();
     let planned = mission.run(&[&format!("--plan-writes={plan}")]);
     assert_eq!(planned.code, 0, "{planned:?}");
     assert!(
@@ -112,7 +112,6 @@ fn fourteen_refunds_by_an_agent() {
     );
     assert!(world.paid().is_empty());
 
-    let ledger = world.ledger.display().to_string();
     let apply = || {
         command(&[
             "effects",
@@ -126,7 +125,7 @@ fn fourteen_refunds_by_an_agent() {
             "--upstreams-config",
             &mission.config,
             "--effects",
-            &ledger,
+            &world.ledger,
             "--approve",
         ])
     };

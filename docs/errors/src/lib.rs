@@ -62,6 +62,7 @@ pages! {
     EffectDiverged "E0320";
     UnknownAnswer "E0321";
     PlanDiffers "E0322";
+    OutcomeUnknown "E0325";
     FuelExceeded "E0401";
     MemoryExceeded "E0402";
     StackExceeded "E0403";

@@ -1,11 +1,11 @@
 //! The file of a ledger: a line for each record, with a checksum before it.
 
+use crate::LedgerError;
 use crate::book::hex;
 use crate::record::Record;
-use crate::{Book, LedgerError};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// First line of every ledger.
@@ -91,38 +91,51 @@ fn checksum(json: &[u8]) -> String {
     hex(&Sha256::digest(json)[..DIGITS / 2])
 }
 
-/// Reads the records from `from` on into a book. Returns the length of the file's whole lines, which is less than its
-/// length if a writer was killed in the middle of a line.
-pub fn read(file: &mut File, from: u64, book: &mut Book) -> Result<u64, LedgerError> {
+/// Reads the records from `from` on, each with its place and length. Returns the length of the file's whole lines, which
+/// is less than its length if a writer was killed in the middle of a line.
+pub fn read(
+    file: &mut File,
+    from: u64,
+    mut take: impl FnMut(Record, u64, usize) -> Result<(), LedgerError>,
+) -> Result<u64, LedgerError> {
     let storage = |error: io::Error| LedgerError::Storage(error.to_string());
     file.seek(SeekFrom::Start(from)).map_err(storage)?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(storage)?;
-    let mut at = 0;
-    if from == 0 {
-        if !bytes.starts_with(HEAD.as_bytes()) {
-            // A first line that was cut is made whole by the next writer.
-            if HEAD.as_bytes().starts_with(&bytes) {
-                return Ok(0);
+    // A file of any size takes the memory of its longest line.
+    let mut reader = BufReader::new(file);
+    let (mut at, mut line) = (from, Vec::new());
+    loop {
+        line.clear();
+        reader.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).map_err(storage)?;
+        let is_whole = line.ends_with(b"\n");
+        if at == 0 {
+            if line != HEAD.as_bytes() {
+                // A first line that was cut is made whole by the next writer.
+                if HEAD.as_bytes().starts_with(&line) {
+                    return Ok(0);
+                }
+                let why = "the file is not an effect ledger of this version";
+                return Err(LedgerError::Damaged(why.to_string()));
             }
-            return Err(LedgerError::Damaged("the file is not an effect ledger of this version".to_string()));
+        } else if !is_whole && line.len() <= MAX_LINE {
+            return Ok(at);
+        } else {
+            let record = line.strip_suffix(b"\n").and_then(record).ok_or_else(|| changed(at))?;
+            take(record, at, line.len())?;
         }
-        at = HEAD.len();
+        at += line.len() as u64;
     }
-    while let Some(end) = bytes[at..].iter().position(|byte| *byte == b'\n') {
-        let line = &bytes[at..at + end];
-        let place = from + at as u64;
-        match record(line) {
-            Some(record) => book.apply(record)?,
-            None => {
-                return Err(LedgerError::Damaged(format!(
-                    "the line at byte {place} is not what was written"
-                )));
-            }
-        }
-        at += end + 1;
-    }
-    Ok(from + at as u64)
+}
+
+/// Reads the record of this length at this place.
+pub fn record_at(file: &mut File, at: u64, length: usize) -> Result<Record, LedgerError> {
+    let mut line = vec![0; length];
+    let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut line));
+    read.map_err(|error| LedgerError::Storage(error.to_string()))?;
+    line.strip_suffix(b"\n").and_then(record).ok_or_else(|| changed(at))
+}
+
+fn changed(at: u64) -> LedgerError {
+    LedgerError::Damaged(format!("the line at byte {at} is not what was written"))
 }
 
 /// Reads a line; None if it is not what was written.
@@ -132,10 +145,13 @@ fn record(line: &[u8]) -> Option<Record> {
     (sum == checksum(json).as_bytes()).then(|| serde_json::from_slice(json).ok()).flatten()
 }
 
-/// Appends text at the end of the whole lines and makes it durable. On failure nothing of it stays.
-pub fn append(file: &mut File, whole: u64, text: &str) -> io::Result<u64> {
+/// Appends text at the end of the whole lines and makes it durable. Returns the place of the text, and the length of the file
+/// then. On failure nothing of it stays.
+pub fn append(file: &mut File, whole: u64, text: &str) -> io::Result<(u64, u64)> {
     // A writer that was killed may have left an incomplete line.
-    file.set_len(whole)?;
+    if file.metadata()?.len() != whole {
+        file.set_len(whole)?;
+    }
     let head = if whole == 0 { HEAD } else { "" };
     let written = file
         .write_all(head.as_bytes())
@@ -145,5 +161,37 @@ pub fn append(file: &mut File, whole: u64, text: &str) -> io::Result<u64> {
         file.set_len(whole)?;
         return Err(error);
     }
-    Ok(whole + (head.len() + text.len()) as u64)
+    let at = whole + head.len() as u64;
+    Ok((at, at + text.len() as u64))
+}
+
+/// Writer of a whole ledger.
+pub struct Writer {
+    file: BufWriter<File>,
+    whole: u64,
+}
+
+impl Writer {
+    /// Begins a ledger in an empty file.
+    pub fn new(file: File) -> io::Result<Writer> {
+        let mut file = BufWriter::new(file);
+        file.write_all(HEAD.as_bytes())?;
+        Ok(Writer { file, whole: HEAD.len() as u64 })
+    }
+
+    /// Adds a record. Returns its place and length.
+    pub fn add(&mut self, record: &Record, path: &Path) -> Result<(u64, usize), LedgerError> {
+        let line = line(record)?;
+        self.file.write_all(line.as_bytes()).map_err(|error| unusable(path, &error))?;
+        let at = self.whole;
+        self.whole += line.len() as u64;
+        Ok((at, line.len()))
+    }
+
+    /// Makes the file durable. Returns it with its length.
+    pub fn end(self) -> io::Result<(File, u64)> {
+        let file = self.file.into_inner().map_err(|error| error.into_error())?;
+        file.sync_all()?;
+        Ok((file, self.whole))
+    }
 }

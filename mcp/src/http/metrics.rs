@@ -1,6 +1,7 @@
 //! Metrics for Prometheus: counts only, no content of requests.
 
 use super::respond::plain;
+use crate::effects::EffectCounts;
 use crate::service::Service;
 use crate::settings::Settings;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -12,6 +13,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Status {
@@ -25,6 +27,13 @@ pub struct Metrics {
     refused: Counter,
     clients: Gauge,
     programs: Gauge,
+    effects: Family<What, Counter>,
+}
+
+/// What the ledger said of a call, or what came of it.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct What {
+    what: &'static str,
 }
 
 impl Metrics {
@@ -41,6 +50,7 @@ impl Metrics {
             refused: Counter::default(),
             clients: Gauge::default(),
             programs: Gauge::default(),
+            effects: Family::default(),
             registry: Registry::default(),
         };
         registry.register("http_in_flight", "Requests in progress", metrics.in_flight.clone());
@@ -48,6 +58,7 @@ impl Metrics {
         registry.register("http_auth_failures", "Requests without a valid token", metrics.refused.clone());
         registry.register("http_sessions", "Clients that completed the handshake", metrics.clients.clone());
         registry.register("programs_running", "Programs running now", metrics.programs.clone());
+        registry.register("effects", "Calls that may change something", metrics.effects.clone());
         Metrics { registry, ..metrics }
     }
 
@@ -76,6 +87,9 @@ impl Metrics {
     pub fn render(&self, service: &dyn Service, clients: usize) -> Response {
         self.clients.set(i64::try_from(clients).unwrap_or(i64::MAX));
         self.programs.set(i64::try_from(service.running()).unwrap_or(i64::MAX));
+        for (what, count) in service.effects().into_iter().flat_map(EffectCounts::all) {
+            self.effects.get_or_create(&What { what }).inner().store(count, Ordering::Relaxed);
+        }
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be written");

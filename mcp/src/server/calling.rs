@@ -3,7 +3,7 @@
 use crate::client::Capabilities;
 use crate::connection::Flight;
 use crate::frame::{Request, RpcError};
-use crate::protocol::{META_CAPABILITIES, META_LOG_LEVEL, Revision};
+use crate::protocol::{META_CAPABILITIES, META_LOG_LEVEL, META_REQUEST_KEY, Revision};
 use crate::spans;
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
@@ -19,6 +19,8 @@ pub struct Calling<'f> {
     pub capabilities: Capabilities,
     /// Trace that the call belongs to, according to its client.
     pub traceparent: Option<String>,
+    /// Key of the request, by which it is recognised when its client repeats it.
+    pub request_key: Option<Value>,
     /// Token for progress notifications.
     progress: Option<Value>,
     /// Lowest level of log messages that the client wants.
@@ -49,6 +51,7 @@ impl<'f> Calling<'f> {
             revision,
             capabilities,
             traceparent: request.meta("traceparent").and_then(Value::as_str).map(str::to_string),
+            request_key: request.meta(META_REQUEST_KEY).cloned(),
             progress: token.cloned(),
             log_level,
             began: Instant::now(),

@@ -92,7 +92,13 @@ impl Server {
         left: Duration,
         fingerprint: Option<CallFingerprint>,
     ) -> Result<CallOutcome, RpcError> {
-        let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
+        let effects = match self.effects_of(calling) {
+            Ok(effects) => effects,
+            Err(payload) => return Ok(CallOutcome::Finished(*payload)),
+        };
+        // A repeated request finds this one running until it is answered.
+        let (effects, _running) = effects.unzip();
+        let scope = RunScope { traceparent: calling.traceparent(), effects, ..RunScope::default() };
         // Held until the program has ended, or its client has been told to ask.
         let _open = open;
         let (mut slot, mut job, mut left) = (slot, job, left);

@@ -273,7 +273,7 @@ impl Program for Turn {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         unbroken(|| {
-            self.session.set_grants(self.context.grants(&scope.cancel)?);
+            self.session.set_grants(self.context.grants(scope)?);
             let reserved = &self.reserved;
             self.session.set_tools(self.calls.watch(self.session.tools().clone()));
             reserved.programs.begin(self.timeout());
@@ -293,7 +293,7 @@ impl Program for Turn {
             return Err(Box::new(self.reserved.closed()));
         }
         unbroken(|| {
-            let grants = self.context.grants(&scope.cancel)?;
+            let grants = self.context.grants(scope)?;
             let programs = &self.reserved.programs;
             Ok(programs.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
         })

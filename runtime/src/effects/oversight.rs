@@ -1,8 +1,9 @@
 //! What is done about the calls of a run that may change something.
 
 use super::approval::Approvals;
-use super::plan::{CarriedPlan, Planner};
+use super::plan::{self, CarriedPlan, Planner};
 use ptc_effects::Ledger;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Oversight of the calls of a run that may change something: a ledger that writes them down, a plan that lists them instead
@@ -71,6 +72,14 @@ impl Oversight {
     /// Returns the ledger.
     pub fn ledger(&self) -> Option<&Arc<dyn Ledger>> {
         self.ledger.as_ref()
+    }
+
+    /// Returns a hash of these bytes: that of the ledger, which has a key. Without a ledger it has none, and stays in memory.
+    pub fn hash(&self, bytes: &[u8]) -> String {
+        match &self.ledger {
+            Some(ledger) => ledger.keyed_hash(bytes),
+            None => plan::hex(&Sha256::digest(bytes)),
+        }
     }
 
     /// Returns the recorder of a plan.

@@ -33,6 +33,7 @@ pub const NOT_YET: &[(Code, &str)] = &[
     (EffectDiverged, "needs a ledger; runtime/tests/effects.rs has cases"),
     (UnknownAnswer, "needs a plan; runtime/tests/plan.rs has cases"),
     (PlanDiffers, "needs a plan; runtime/tests/plan.rs has cases"),
+    (OutcomeUnknown, "needs a ledger; runtime/tests/effects.rs has cases"),
     (ArtifactInvalid, "never: the host runs a library as a program"),
     (UnsupportedFormat, "bytecode/tests/files.rs has cases"),
     (AbiMismatch, "names numbers that change; bytecode/tests/files.rs has a case"),

@@ -1,5 +1,6 @@
 //! Arguments of tools: one map with string keys, `-` turned into `_`, keywords as their names.
 
+use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::machine::ToolCall;
@@ -9,6 +10,9 @@ use smallvec::SmallVec;
 
 /// Maximum bytes of one call's arguments as owned data, which may be far larger than the shared values of a program.
 const MAX_BYTES: usize = 32 << 20;
+
+/// Bytes of arguments that the instruction itself pays for.
+const FREE_BYTES: usize = 1 << 10;
 
 /// Number of copies of its arguments that a waiting call holds: the data, and the text that is sent.
 const FORMS: usize = 2;
@@ -20,9 +24,12 @@ impl ToolCall {
         ToolCall { name, args, span, held }
     }
 
-    /// Reserves room: data sent out counts as the program's until the reply.
-    pub(super) fn fits(self, heap: &Heap) -> Result<ToolCall, Stop> {
+    /// Reserves room: data sent out counts as the program's until the reply. What hosts do with arguments (send, hash, record
+    /// them) takes time with their size, so long ones cost a step for each byte.
+    pub(super) fn fits(self, heap: &Heap, budget: &mut Budget) -> Result<ToolCall, Stop> {
         heap.room(0, self.held)?;
+        budget.owe((self.held / FORMS).saturating_sub(FREE_BYTES) as u64);
+        budget.pay_debts()?;
         Ok(self)
     }
 }
