@@ -33,7 +33,9 @@ pub struct Answers {
 }
 
 impl<'f> Calling<'f> {
-    pub fn new(request: &Request, revision: Revision, flight: &'f Flight) -> Calling<'f> {
+    /// Reads the options of a call. Clients get log messages only where the server offers them (`has_log`), whatever
+    /// level they ask for.
+    pub fn new(request: &Request, revision: Revision, flight: &'f Flight, has_log: bool) -> Calling<'f> {
         let connection = flight.connection();
         let capabilities = match revision.is_modern() {
             true => Capabilities::read(request.meta(META_CAPABILITIES)),
@@ -50,7 +52,7 @@ impl<'f> Calling<'f> {
             capabilities,
             traceparent: request.meta("traceparent").and_then(Value::as_str).map(str::to_string),
             progress: token.cloned(),
-            log_level,
+            log_level: log_level.filter(|_| has_log),
             began: Instant::now(),
         }
     }
