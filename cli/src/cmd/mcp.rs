@@ -208,7 +208,7 @@ async fn on_stdio(server: &Server) {
         let _ = writeln!(
             io::stderr(),
             "serving MCP on standard input and output; end with {END_KEYS}\n\
-             clients usually start it themselves: see `ptc mcp install --client claude`\n\
+             clients usually start it themselves: see `ptc mcp install --help`\n\
              with --http, one server serves many clients"
         );
     }
