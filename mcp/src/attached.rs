@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// Maximum number of blocks in one reply.
 const MAX_BLOCKS: usize = 16;
 
+/// Reason for a placeholder without a block.
+const NO_ROOM: &str = "the reply has no room for it (--max-attached-bytes)";
+
 /// Maximum entries of a map that may be a block: servers add annotations.
 const MAX_ENTRIES: usize = 12;
 
@@ -56,19 +59,24 @@ impl Attached {
         let placeholder = block.placeholder();
         let content = block.content.unwrap_or_default();
         let bytes = content.len() as u64;
-        let json = block.to_json();
-        let why = if self.blocks.contains(&json) {
-            return placeholder;
-        } else if self.blocks.len() >= MAX_BLOCKS {
+        // Content is copied and compared only while there is room: a value may have very many blocks.
+        let why = if self.blocks.len() >= MAX_BLOCKS {
             format!("a reply has at most {MAX_BLOCKS}")
+        } else if bytes > most {
+            NO_ROOM.to_string()
         } else if block.content.is_some() && !Media::is_base64(content) {
             "its data is not base64".to_string()
-        } else if self.bytes + bytes > most {
-            "the reply has no room for it (--max-attached-bytes)".to_string()
         } else {
-            self.bytes += bytes;
-            self.blocks.push(json);
-            return placeholder;
+            let json = block.to_json();
+            if self.blocks.contains(&json) {
+                return placeholder;
+            }
+            if self.bytes + bytes <= most {
+                self.bytes += bytes;
+                self.blocks.push(json);
+                return placeholder;
+            }
+            NO_ROOM.to_string()
         };
         placeholder.map(|words| format!("{}, not shown: {why}>", words.trim_end_matches('>')))
     }
