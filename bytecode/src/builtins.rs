@@ -556,7 +556,7 @@ macro_rules! for_each_builtin {
                 "ns-name" => native(discovery::ns_name, own), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
                 "tool/servers" => native(discovery::no_servers, own), 0..0, Host, "The upstream servers, if the host has any.", "(tool/servers) ;=> fails runtime_error";
                 "tool/call" => native(discovery::no_servers, own), 1..2, Host, "Calls a tool of an upstream server, if the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
-                "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "The budget that an agent has left; an empty map outside of agents.", "(budget/remaining) ;=> {}";
+                "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "The budget that an agent or a program of `ptc mcp` has left; elsewhere an empty map.", "(budget/remaining) ;=> {}";
             }
             section "Internal" {
                 "%builder" => native(internal::builder, elements, keeps_all), 0..0, Pure, inline NewBuilder, "An empty builder.", "";

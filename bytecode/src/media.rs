@@ -116,7 +116,30 @@ impl<'d> Media<'d> {
         if !is_known {
             return Some(format!("models read {wanted}").into());
         }
-        (!is_base64(self.data)).then(|| "its data is not base64".into())
+        (!Media::is_base64(self.data)).then(|| "its data is not base64".into())
+    }
+
+    /// Returns the placeholder of content in base64, of any kind.
+    ///
+    /// ```
+    /// use ptc_bytecode::Media;
+    /// assert_eq!(Media::placeholder("audio", None, "audio/wav", "UklGRg=="), "<audio audio/wav, 4 bytes>");
+    /// ```
+    pub fn placeholder(kind: &str, name: Option<&str>, media_type: &str, data: &str) -> String {
+        let name = name.map(clean).filter(|name| !name.is_empty());
+        let name = name.map_or(String::new(), |name| format!("{name}, "));
+        let media_type = clean(media_type);
+        let media_type = if media_type.is_empty() { "of an unknown type" } else { &media_type };
+        let padding = data.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
+        let bytes = (data.len() / 4 * 3).saturating_sub(padding);
+        format!("<{kind} {name}{media_type}, {}>", size(bytes))
+    }
+
+    /// Returns whether a text is base64 as providers and clients require it: the standard alphabet, padded, on one line.
+    pub fn is_base64(text: &str) -> bool {
+        let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
+        let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+        !digits.is_empty() && text.len().is_multiple_of(4) && digits.bytes().all(is_digit)
     }
 
     /// Returns the placeholder of an item that models cannot be shown.
@@ -128,15 +151,7 @@ impl<'d> Media<'d> {
 
 impl fmt::Display for Media<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<{} ", self.kind.name())?;
-        if let Some(name) = self.name.map(clean).filter(|name| !name.is_empty()) {
-            write!(f, "{name}, ")?;
-        }
-        let media_type = clean(self.media_type);
-        let media_type = if media_type.is_empty() { "of an unknown type" } else { &media_type };
-        let padding = self.data.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
-        let bytes = (self.data.len() / 4 * 3).saturating_sub(padding);
-        write!(f, "{media_type}, {}>", size(bytes))
+        f.write_str(&Media::placeholder(self.kind.name(), self.name, self.media_type, self.data))
     }
 }
 
@@ -159,13 +174,6 @@ fn size(bytes: usize) -> String {
         1_000..1_000_000 => format!("{} KB", (bytes + 500) / 1_000),
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
     }
-}
-
-/// True for base64 as providers require it: the standard alphabet, padded, on one line.
-fn is_base64(text: &str) -> bool {
-    let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
-    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    !digits.is_empty() && text.len().is_multiple_of(4) && digits.bytes().all(is_digit)
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ fn run_on(
     drop(host);
     upstream.stop();
     let report = upstreams::scrubbed(report, upstream.redactor());
-    let value = report.result.as_ref().ok().map(|shown| &*shown.value);
+    let value = report.result.as_ref().ok().map(|shown| shown.value.len() as u64);
     let metrics = context.metrics(value, &report.prints).unwrap_or_default();
     let calls = context.upstream_calls();
     Ok((Some(report), format!(r#"{preludes}"upstream_calls":{calls},"ptc_metrics":{metrics},"#)))

@@ -11,8 +11,21 @@ use ptc_upstream::{RunContext, Upstream};
 use std::io::Write;
 use std::path::Path;
 
-/// The variable that says where the configuration is.
-const VARIABLE: &str = "PTC_RUNNER_UPSTREAMS";
+/// The variables that say where the configuration is: the name, and that of older versions.
+const VARIABLES: [&str; 2] = ["PTC_UPSTREAMS", "PTC_RUNNER_UPSTREAMS"];
+
+/// Notes that a variable with its old name is in use.
+fn note_old_name(around: &Surroundings) {
+    let [new, old] = VARIABLES.map(|name| around.var(name).is_some_and(|path| !path.is_empty()));
+    if old && !new {
+        let _ = writeln!(
+            std::io::stderr(),
+            "note: {} is an old name; set {} instead",
+            VARIABLES[1],
+            VARIABLES[0]
+        );
+    }
+}
 
 /// The servers the flags ask for, if they ask for any. Programs get none that nobody named.
 pub fn start(args: &UpstreamArgs) -> Result<Option<Upstream>, Problem> {
@@ -22,8 +35,11 @@ pub fn start(args: &UpstreamArgs) -> Result<Option<Upstream>, Problem> {
 /// The servers the flags ask for, or else those of this file, which another file names.
 pub fn start_named(args: &UpstreamArgs, file: Option<&Path>) -> Result<Option<Upstream>, Problem> {
     let around = own::surroundings();
-    let named = around.var(VARIABLE).filter(|path| !path.is_empty());
+    let named = VARIABLES.iter().find_map(|name| around.var(name).filter(|path| !path.is_empty()));
     let path = args.upstreams_config.clone().or_else(|| file.map(Path::to_path_buf));
+    if path.is_none() {
+        note_old_name(&around);
+    }
     let path = path.or_else(|| named.map(Into::into));
     path.map(|path| open(&path, args, &around)).transpose()
 }
@@ -31,13 +47,16 @@ pub fn start_named(args: &UpstreamArgs, file: Option<&Path>) -> Result<Option<Up
 /// The servers the flags ask for, or else those of the default file.
 pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
     let around = own::surroundings();
-    match find(args.upstreams_config.as_deref(), VARIABLE, &around) {
+    if args.upstreams_config.is_none() {
+        note_old_name(&around);
+    }
+    match find(args.upstreams_config.as_deref(), &VARIABLES, &around) {
         Some(path) => open(&path, args, &around),
         None => {
             let mut problem =
                 Problem::new(Code::InvalidConfig, "no configuration of upstream servers was found");
             let hint = "name one with --upstreams-config FILE, or write \
-                        ~/.config/ptc_runner_mcp/upstreams.json";
+                        ~/.config/ptc/upstreams.json";
             problem.0.hint = Some(hint.to_string());
             Err(problem)
         }

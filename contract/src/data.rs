@@ -10,7 +10,9 @@ mod rewrite;
 pub use excerpt::{Excerpt, Omission, Omissions};
 pub use json::{NoJson, to_json};
 pub use limit::PromptLimit;
-pub use print::{Shown, cut, head, plain, show, show_public, show_public_cut, show_public_with};
+pub use print::{
+    Shown, cut, head, plain, printed_bytes, show, show_public, show_public_cut, show_public_with,
+};
 pub use rewrite::{Action, Role, rewrite};
 
 use ptc_bytecode::{Datum, Media, Node};
@@ -142,7 +144,8 @@ impl<'t> View<'t> {
         own.map(move |place| (place - first + start) as u32)
     }
 
-    pub(crate) fn index(self) -> usize {
+    /// Returns the value's place in its tree: [`Tree::at`] finds it there.
+    pub fn index(self) -> usize {
         self.at
     }
 

@@ -1,13 +1,14 @@
 //! `lisp_eval`: one independent program.
 
 use crate::args::EvalArgs;
+use crate::budget::ProgramBudget;
 use crate::context_data::ContextData;
 use crate::host::Host;
 use crate::pending::{ProgramState, RunScope};
 use crate::program::{self, Program};
 use crate::reason::Reason;
 use crate::reply::Payload;
-use crate::result_value::ResultValue;
+use crate::result_value::{self, ResultLimits, ResultValue, ShownValue};
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::PROMPT;
 use ptc_bytecode::{Datum, Node, warning_lines};
@@ -47,10 +48,19 @@ impl Evaluator {
 
     /// Runs a program until it ends, is cancelled or waits for approvals.
     pub async fn run(&self, args: EvalArgs, scope: &RunScope) -> ProgramState {
+        self.run_exactly(args, None, scope).await
+    }
+
+    /// Runs a program with the text of its context, if the arguments round numbers.
+    pub(crate) async fn run_exactly(
+        &self,
+        mut args: EvalArgs,
+        exact_context: Option<String>,
+        scope: &RunScope,
+    ) -> ProgramState {
         let host = self.host.begin();
         let session = host.runtime(self.host.runtime().clone()).session();
-        let mut args = args;
-        let context = ContextData::Sent(std::mem::take(&mut args.context));
+        let context = ContextData::new(std::mem::take(&mut args.context), exact_context);
         program::run(Evaluation { evaluator: self.clone(), host, session, args, context }, scope.clone())
             .await
     }
@@ -76,7 +86,8 @@ impl Program for Evaluation {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         scope.note(&self.host);
-        self.session.set_grants(self.context.grants(scope)?);
+        let budget = ProgramBudget::of(&self.host, self.timeout());
+        self.session.set_grants(self.context.grants(scope)?.turn_host(budget));
         Ok(self.host.start(&mut self.session, &self.args.program, scope.schedule.as_ref()))
     }
 
@@ -86,7 +97,8 @@ impl Program for Evaluation {
         verdicts: Vec<Verdict>,
         scope: &RunScope,
     ) -> Result<Result<UnderWay, Failure>, Box<Payload>> {
-        let grants = self.context.grants(scope)?;
+        let budget = ProgramBudget::of(&self.host, suspended.left);
+        let grants = self.context.grants(scope)?.turn_host(budget);
         Ok(self.host.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
     }
 
@@ -95,7 +107,7 @@ impl Program for Evaluation {
     }
 
     fn end(self, ended: Option<Result<Outcome, Failure>>, _: &RunScope) -> Payload {
-        let most = self.evaluator.settings.max_result_bytes;
+        let most = ResultLimits::of(&self.evaluator.settings);
         let payload = match ended {
             Some(Ok(outcome)) => succeeded(&outcome, self.args.output_schema.as_ref(), most),
             Some(Err(failure)) => failed(&failure, most),
@@ -105,14 +117,14 @@ impl Program for Evaluation {
     }
 }
 
-/// Builds the reply to a successful program: its value, in full if it takes at most `most` bytes of text, and
-/// checked against the schema if the client sent one.
-pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload {
+/// Builds the reply to a successful program: its value, in full if it is within the limits, and checked against
+/// the schema if the client sent one.
+pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: ResultLimits) -> Payload {
     let warnings = warning_lines(outcome.warnings(), outcome.source());
     Payload { warnings, ..valued(outcome, schema, most) }
 }
 
-fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload {
+fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: ResultLimits) -> Payload {
     let value = match outcome.datum() {
         Ok(value) => value,
         Err(fault) => {
@@ -121,7 +133,7 @@ fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload 
             return Payload { prints: outcome.prints.clone(), ..payload };
         }
     };
-    let (text, shown) = ResultValue::of(&value, most);
+    let ShownValue { text, value: shown, public } = ResultValue::of(&value, most);
     let payload = Payload {
         result: (!is_nil(&value)).then(|| format!("{PROMPT}{text}")),
         prints: outcome.prints.clone(),
@@ -130,7 +142,7 @@ fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload 
         ..Payload::default()
     };
     let Some(schema) = schema else { return payload };
-    match checked(&value, schema) {
+    match checked(&value, &public, schema) {
         Ok(json) => Payload { validated: Some(json), ..payload },
         Err(message) => {
             Payload { prints: payload.prints, ..Payload::error(Reason::ValidationError, message) }
@@ -138,12 +150,18 @@ fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload 
     }
 }
 
-/// Checks the full value against the schema. Returns the value without firewalled parts; errors do not reveal
-/// those either.
-fn checked(value: &Datum, schema: &JsonSchema) -> Result<Value, String> {
+/// Checks the full value against the schema. Returns the value as it is `shown`, without firewalled parts; errors
+/// do not reveal those either.
+fn checked(value: &Datum, shown: &Datum, schema: &JsonSchema) -> Result<Value, String> {
+    if result_value::has_long_integers(value) {
+        return Err(
+            "return: JSON readers round integers of more than 64 bits; return them as text, `(str n)`"
+                .to_string(),
+        );
+    }
     let json = to_json(value).map_err(|error| error.to_string())?;
+    let Err(wrong) = schema.check(&json, "return") else { return Ok(to_json(shown).unwrap_or_default()) };
     let public = to_json(&firewall::redact(value)).unwrap_or_default();
-    let Err(wrong) = schema.check(&json, "return") else { return Ok(public) };
     // An error that is identical for the public value quotes nothing firewalled.
     if json == public || schema.check(&public, "return").as_ref() == Err(&wrong) {
         return Err(wrong);
@@ -156,7 +174,7 @@ fn is_nil(value: &Datum) -> bool {
 }
 
 /// Builds the reply to a failed program.
-pub(crate) fn failed(failure: &Failure, most: u64) -> Payload {
+pub(crate) fn failed(failure: &Failure, most: ResultLimits) -> Payload {
     let diagnostic = failure.diagnostic();
     let reason = Reason::of(diagnostic.code);
     let mut payload =
@@ -164,7 +182,7 @@ pub(crate) fn failed(failure: &Failure, most: u64) -> Payload {
     if reason == Reason::Fail
         && let Some(value) = &failure.value
     {
-        let (text, shown) = ResultValue::of(value, most);
+        let ShownValue { text, value: shown, .. } = ResultValue::of(value, most);
         payload.message.clone_from(&text);
         payload.truncated = !shown.is_whole();
         (payload.result, payload.value) = (Some(text), Some(shown));

@@ -1,5 +1,7 @@
 //! JSON-RPC messages, parsed from bytes, and the error replies to invalid ones.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
 
@@ -70,6 +72,8 @@ pub struct Request {
     pub method: String,
     /// Parameters of the method.
     pub params: Map<String, Value>,
+    /// JSON text of `params.arguments.context` if it may have integers of more than 64 bits, which `params` rounds.
+    pub exact_context: Option<String>,
 }
 
 impl Request {
@@ -198,10 +202,45 @@ impl Message {
             return invalid("`jsonrpc` must be \"2.0\"");
         }
         match params {
-            Ok(params) => Ok(Message::Request(Request { id, method, params })),
+            Ok(params) => {
+                Ok(Message::Request(Request { id, method, params, exact_context: exact_context(text) }))
+            }
             Err(error) => Err((Some(id), error)),
         }
     }
+}
+
+/// Digits of the shortest integer that 64 bits may not hold.
+const LONG_INTEGER: usize = 19;
+
+/// Returns the text of the context of a call that contains long numbers.
+fn exact_context(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Message<'m> {
+        #[serde(borrow)]
+        params: Option<Params<'m>>,
+    }
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        arguments: Option<Arguments<'m>>,
+    }
+    #[derive(Deserialize)]
+    struct Arguments<'m> {
+        #[serde(borrow)]
+        context: Option<&'m RawValue>,
+    }
+    let has_long = |text: &str| {
+        let mut digits = text.as_bytes().chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit());
+        digits.any(|run| run.len() >= LONG_INTEGER)
+    };
+    if !has_long(text) {
+        return None;
+    }
+    // Messages of other forms have no context.
+    let message: Message<'_> = serde_json::from_str(text).ok()?;
+    let context = message.params?.arguments?.context?.get();
+    has_long(context).then(|| context.to_string())
 }
 
 fn response(mut object: Map<String, Value>, id: Option<Id>) -> Option<Message> {

@@ -116,12 +116,17 @@ impl Host {
         Some(if self.is_read_only { servers.read_only() } else { servers })
     }
 
+    /// Returns the metrics of a program: how much of what it fetched is in the value that it returned, whatever part of
+    /// the value the reply has room for. A program that failed returned nothing.
+    pub(crate) fn metrics(&self, payload: &Payload, host: &ProgramHost) -> Option<Value> {
+        host.context()?.metrics(Some(payload.returned_bytes()), &payload.prints)
+    }
+
     /// Adds the calls to a payload and removes secrets from all of it.
     pub fn account(&self, mut payload: Payload, host: &ProgramHost) -> Payload {
         let (Some(context), Some(upstream)) = (host.context(), &self.upstream) else { return payload };
         payload.scrub(upstream.redactor());
-        payload.metrics =
-            context.metrics(payload.result.as_deref().filter(|_| !payload.is_error()), &payload.prints);
+        payload.metrics = self.metrics(&payload, host);
         payload.upstream_calls = items(context.upstream_calls());
         payload.upstream_results = items(context.upstream_results());
         payload

@@ -8,11 +8,13 @@ mod address;
 mod body;
 mod clients;
 mod connections;
+mod cors;
 mod gate;
 mod guard;
 mod identity;
 mod listen;
 mod metrics;
+mod oauth;
 mod parse;
 mod post;
 mod respond;
@@ -21,6 +23,7 @@ mod tokens;
 
 use crate::service::Service;
 use crate::shares::Shares;
+use crate::signal::HangUps;
 use crate::spans;
 use address::Proxies;
 use axum::body::{Body, HttpBody};
@@ -33,6 +36,7 @@ use http_body_util::BodyExt;
 use identity::Identity;
 use listen::Door;
 use metrics::Metrics;
+use oauth::OAuth;
 use parse::Parser;
 use ptc_runtime::Reservation;
 use std::future::Future;
@@ -57,6 +61,8 @@ pub(crate) struct Shared {
     parser: Parser,
     clients: Clients,
     tokens: Tokens,
+    /// Tokens of authorization servers, if any are named.
+    oauth: Option<OAuth>,
     guard: Guard,
     metrics: Metrics,
     /// True if only this machine can reach the server.
@@ -84,6 +90,7 @@ pub async fn serve(
         parser: Parser::start()?,
         clients: Clients::new(&settings),
         tokens: Tokens::new(&settings)?,
+        oauth: OAuth::new(&settings)?,
         guard: Guard::new(&settings),
         metrics: Metrics::new(&settings),
         is_loopback: address.ip().is_loopback(),
@@ -99,6 +106,7 @@ pub async fn serve(
     let tending = service.tend();
     tokio::select! {
         () = listening => {}
+        () = reload(shared.clone()) => {}
         () = sweeping => {}
         () = tending => {}
         () = drained(shared.clone(), asked_to_end) => {}
@@ -137,6 +145,19 @@ async fn sweep(shared: Arc<Shared>) {
     }
 }
 
+/// Reads tokens and certificates again whenever the process gets a SIGHUP, without waiting for the next sweep.
+async fn reload(shared: Arc<Shared>) {
+    let mut hang_ups = HangUps::new();
+    loop {
+        hang_ups.next().await;
+        tracing::info!("http.reload");
+        shared.tokens.reload();
+        if let Some(tls) = &shared.door.tls {
+            tls.reload();
+        }
+    }
+}
+
 async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Request, busy: Busy) -> Response {
     let began = Instant::now();
     let under_way = UnderWay::new(&shared);
@@ -144,11 +165,15 @@ async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Request, busy: B
     let method = request.method().clone();
     let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
     let span = spans::request(method.as_str(), traceparent);
+    let origin = gate::named_origin(&shared, request.headers());
     let mut response = gate::pass(&shared, peer, request, under_way).instrument(span.clone()).await;
     let status = response.status();
     span.record("http.response.status_code", status.as_u16());
     shared.metrics.answered(status);
     respond::stamp(&mut response, &label);
+    if let Some(origin) = origin {
+        cors::stamp(&mut response, origin);
+    }
     tracing::info!(
         request_id = label,
         method = %method,

@@ -17,6 +17,8 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+mod attached;
+mod budget;
 pub mod client;
 pub mod connection;
 mod context_data;
@@ -29,6 +31,7 @@ mod host;
 pub mod http;
 mod listing;
 pub mod log;
+mod metrics;
 mod moment;
 mod network;
 #[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]

@@ -1,11 +1,13 @@
 //! `tools/list`: the tools, and their descriptions for clients and models. Equal settings give equal lists,
 //! byte for byte, so that prompt caches of providers stay valid.
 
+use crate::host::Host;
 use crate::protocol::Revision;
 use crate::settings::Settings;
+use crate::task::Planner;
 use crate::tool::{Offer, Tool};
 use crate::tools::TOOLS;
-use ptc_upstream::Upstream;
+use ptc_runtime::Inventory;
 use serde_json::{Map, Value, json};
 
 /// The list of offered tools.
@@ -18,11 +20,14 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Lists the tools these settings offer; tasks only with a text on what they can do.
-    pub fn new(settings: &Settings, upstream: Option<&Upstream>, tasks: Option<&str>) -> Listing {
-        let catalogue =
-            upstream.map(|upstream| upstream.catalogue().render_servers(&upstream.options().rendering));
-        let offer = Offer { settings, catalogue: catalogue.as_deref(), tasks };
+    /// Lists the tools that a server with this host and these settings offers.
+    pub fn new(settings: &Settings, host: &Host) -> Listing {
+        let catalogue = host
+            .upstream()
+            .map(|upstream| upstream.catalogue().render_servers(&upstream.options().rendering));
+        let preludes = host.runtime().inventory(Inventory::default());
+        let tasks = host.tasks().map(Planner::capabilities);
+        let offer = Offer { settings, preludes: preludes.as_deref(), catalogue: catalogue.as_deref(), tasks };
         let tools: Vec<&Tool> = TOOLS.iter().filter(|tool| (tool.is_offered)(&offer)).collect();
         let rows: Vec<Map<String, Value>> = tools.iter().map(|tool| described(tool, &offer)).collect();
         let plain = |mut row: Map<String, Value>| {

@@ -7,18 +7,38 @@ use ptc_upstream::redact::Redactor;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
+/// The redactor of a log. Set once it is known: the log begins before upstream servers are started, so that it tells
+/// how they start. Until then only this project's own words and scrubbed output of servers are logged.
+#[derive(Clone, Default)]
+pub struct LateRedactor(Arc<OnceLock<Arc<Redactor>>>);
+
+impl LateRedactor {
+    /// Sets the redactor; only the first one counts.
+    pub fn set(&self, redactor: Arc<Redactor>) {
+        let _ = self.0.set(redactor);
+    }
+}
+
+impl From<Option<Arc<Redactor>>> for LateRedactor {
+    fn from(redactor: Option<Arc<Redactor>>) -> LateRedactor {
+        let late = LateRedactor::default();
+        redactor.into_iter().for_each(|redactor| late.set(redactor));
+        late
+    }
+}
+
 /// Creates a subscriber that logs events of this project from a level on, through `write`. Events of libraries
 /// are left out, because some contain arguments.
 pub fn subscriber(
     level: LogLevel,
-    redactor: Option<Arc<Redactor>>,
+    redactor: impl Into<LateRedactor>,
     write: impl Fn(&str) + Send + Sync + 'static,
 ) -> impl Subscriber + for<'span> LookupSpan<'span> + Send + Sync {
     let level = match level {
@@ -27,7 +47,7 @@ pub fn subscriber(
         LogLevel::Warn => Level::WARN,
         LogLevel::Error => Level::ERROR,
     };
-    let lines = Lines { level, redactor, write: Box::new(write) };
+    let lines = Lines { level, redactor: redactor.into(), write: Box::new(write) };
     // Spans are left to subscribers that need them; if there is none, they cost nothing.
     tracing_subscriber::registry().with(lines.with_filter(filter_fn(|about| about.is_event())))
 }
@@ -51,7 +71,7 @@ pub fn to_stderr(line: &str) {
 
 struct Lines {
     level: Level,
-    redactor: Option<Arc<Redactor>>,
+    redactor: LateRedactor,
     write: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -74,7 +94,7 @@ impl<S: Subscriber> Layer<S> for Lines {
         if !fields.rest.is_empty() {
             line["fields"] = Value::Object(fields.rest);
         }
-        if let Some(redactor) = &self.redactor {
+        if let Some(redactor) = self.redactor.0.get() {
             line = redactor.scrub_json(line);
         }
         (self.write)(&line.to_string());

@@ -5,6 +5,7 @@ use crate::profile::{Profile, ReplyLimits};
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload, Reply};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 impl Payload {
     /// Returns the parts of the payload that the profile shows.
@@ -18,24 +19,32 @@ impl Payload {
     pub fn reply(&self, profile: Profile) -> Reply {
         if let Some(answer) = &self.answer {
             let text = Value::Object(answer.clone()).to_string();
-            return Reply { is_error: self.is_error(), text, structured: Some(answer.clone()) };
+            return Reply {
+                is_error: self.is_error(),
+                text,
+                structured: Some(answer.clone()),
+                blocks: Arc::default(),
+            };
         }
         let limits = profile.limits();
         let bounded = BoundedPayload::of(self, &limits);
         let mut parts = Parts::ALL;
         let most = limits.envelope_bytes.saturating_add(self.value_bytes(profile));
-        // The limit of the whole reply is enforced by leaving out whole parts; nothing is cut within JSON.
-        loop {
+        // The limit of the whole reply is enforced by leaving out whole parts; nothing is cut within JSON. Images have
+        // a limit of their own.
+        let reply = loop {
             let reply = bounded.reply(self, profile, parts);
             let size = reply.to_json().to_string().len();
             if size <= most {
-                return reply;
+                break reply;
             }
             match parts.fewer() {
                 Some(fewer) => parts = fewer,
-                None => return bounded.minimal(self, profile, &limits),
+                None => break bounded.minimal(self, profile, &limits),
             }
-        }
+        };
+        let blocks = self.value.as_ref().map(|value| value.blocks.clone());
+        Reply { blocks: blocks.unwrap_or_default(), ..reply }
     }
 
     /// Returns the bytes of the reply taken by the value itself, which has a separate limit in addition to
@@ -209,7 +218,7 @@ impl BoundedPayload {
             (Profile::Debug, Some(object)) => Value::Object(object.clone()).to_string(),
             _ => text,
         };
-        Reply { is_error, text, structured }
+        Reply { is_error, text, structured, blocks: Arc::default() }
     }
 
     fn is_cut(&self, parts: Parts) -> bool {
@@ -387,7 +396,7 @@ impl BoundedPayload {
             // Escaped as JSON, the text may be six times as long.
             let text = self.text(payload, Parts { prints: false, feedback: false, ..Parts::ALL });
             let text = format!("{}\n[truncated]", cut::bytes(&text, limits.envelope_bytes / 8).0);
-            return Reply { is_error, text, structured: None };
+            return Reply { is_error, text, structured: None, blocks: Arc::default() };
         }
         let mut object = Map::new();
         let mut put = |key: &str, value: Value| object.insert(key.to_string(), value);
@@ -405,6 +414,6 @@ impl BoundedPayload {
         put("truncated", json!(true));
         put("output_truncated", json!(true));
         let text = Value::Object(object.clone()).to_string();
-        Reply { is_error, text, structured: Some(object) }
+        Reply { is_error, text, structured: Some(object), blocks: Arc::default() }
     }
 }

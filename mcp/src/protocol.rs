@@ -4,7 +4,7 @@ use crate::frame::{Request, RpcError};
 use serde_json::{Map, Value, json};
 
 /// Name of the server.
-pub const SERVER_NAME: &str = "ptc_lisp";
+pub const SERVER_NAME: &str = "ptc";
 
 /// Key of the protocol revision in a request's `_meta`.
 pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";

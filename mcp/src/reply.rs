@@ -2,9 +2,11 @@
 
 use crate::reason::Reason;
 use crate::result_value::ResultValue;
+use ptc_agent::lisp_eval::PROMPT;
 use ptc_upstream::redact::Redactor;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Full outcome of a call. [`Payload::reply`] alone decides which parts of it leave the server.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -75,12 +77,16 @@ pub struct Reply {
     pub text: String,
     /// Structured content for programs.
     pub structured: Option<Map<String, Value>>,
+    /// Images and links, as content blocks after the text.
+    pub blocks: Arc<[Value]>,
 }
 
 impl Reply {
     /// Returns the reply as JSON for the protocol.
     pub fn to_json(&self) -> Value {
-        let mut json = json!({"isError": self.is_error, "content": [{"type": "text", "text": self.text}]});
+        let text = json!({"type": "text", "text": self.text});
+        let content: Vec<Value> = std::iter::once(text).chain(self.blocks.iter().cloned()).collect();
+        let mut json = json!({"isError": self.is_error, "content": content});
         if let Some(structured) = &self.structured {
             json["structuredContent"] = Value::Object(structured.clone());
         }
@@ -122,6 +128,14 @@ impl Payload {
         Payload { answer: Some(answer), ..payload }
     }
 
+    /// Returns the size of the value that the program returned, as text in bytes; 0 for failures and for nil.
+    pub fn returned_bytes(&self) -> u64 {
+        match (&self.result, &self.value) {
+            (Some(_), Some(value)) if !self.is_error() => PROMPT.len() as u64 + value.bytes,
+            _ => 0,
+        }
+    }
+
     /// Returns whether the call failed.
     pub fn is_error(&self) -> bool {
         self.reason.is_some()
@@ -140,6 +154,15 @@ impl Payload {
         self.validated = self.validated.take().map(|value| redactor.scrub_json(value));
         if let Some(value) = &mut self.value {
             value.json = value.json.take().map(|json| redactor.scrub_json(json));
+            // Content in base64 was scrubbed when it arrived, and is too large to be searched twice.
+            let is_link = |block: &Value| block["type"] == "resource_link";
+            if value.blocks.iter().any(is_link) {
+                let scrub = |block: &Value| match is_link(block) {
+                    true => redactor.scrub_json(block.clone()),
+                    false => block.clone(),
+                };
+                value.blocks = value.blocks.iter().map(scrub).collect();
+            }
         }
     }
 }

@@ -19,20 +19,22 @@ use crate::eval::Evaluator;
 use crate::frame::{Request, RpcError};
 use crate::host::Host;
 use crate::listing::Listing;
+use crate::metrics::CallMetrics;
 use crate::protocol::{About, Build, Revision};
 use crate::service::{Answered, Service};
 use crate::sessions::{Owner, Sessions};
 use crate::settings::Settings;
 use crate::shares::Shares;
-use crate::task::Planner;
 use crate::tool::Parts;
 use crate::trace::Traces;
 use approve::Parking;
 use effects::RunningKeys;
 use futures_util::future::BoxFuture;
 use open_calls::OpenCalls;
-use serde_json::{Map, Value};
+use prometheus_client::registry::Registry;
+use serde_json::{Map, Value, json};
 use slots::Slots;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -49,6 +51,8 @@ struct Shared {
     listing: Listing,
     about: About,
     traces: Option<Traces>,
+    /// Counts of calls, if anybody can read them.
+    metrics: Option<CallMetrics>,
     /// Programs waiting for a person, whom the client asks.
     parking: Parking,
     slots: Slots,
@@ -71,10 +75,10 @@ impl Server {
         build: Build,
     ) -> Result<Server, String> {
         let redactor = host.upstream().map(|upstream| upstream.redactor().clone());
-        let listing = Listing::new(settings, host.upstream(), host.tasks().map(Planner::capabilities));
+        let listing = Listing::new(settings, &host);
         let about = About {
             build,
-            instructions: instructions(&listing),
+            instructions: instructions(&listing, &host),
             is_public: !settings.http || settings.http_disable_auth,
             has_log: settings.client_log,
         };
@@ -98,6 +102,7 @@ impl Server {
             open: OpenCalls::new(settings.max_open_calls),
             asked: AtomicUsize::new(0),
             traces: Traces::new(settings, redactor.clone(), preludes)?,
+            metrics: settings.http_metrics.then(|| CallMetrics::new(settings.instance_label())),
             parts: Parts {
                 evaluator: Evaluator::of(host.clone(), settings),
                 debug: settings.debug_tool.then(|| Debug::new(settings, redactor)),
@@ -186,6 +191,23 @@ impl Service for Server {
         self.0.slots.is_full() || self.0.open.is_full()
     }
 
+    fn health(&self) -> Value {
+        let catalogue = self.0.parts.host.upstream().map(|upstream| upstream.catalogue());
+        let upstreams: Vec<Value> = catalogue
+            .into_iter()
+            .flat_map(|all| all.servers())
+            .map(|server| {
+                let tools = server.listing().map(|listing| listing.tools.len());
+                json!({"name": server.name, "healthy": server.is_healthy(), "tools": tools})
+            })
+            .collect();
+        json!({"programs": self.running(), "sessions": self.0.parts.sessions.is_some(), "upstreams": upstreams})
+    }
+
+    fn metrics(&self) -> Option<&Registry> {
+        self.0.metrics.as_ref().map(CallMetrics::registry)
+    }
+
     fn running(&self) -> usize {
         self.0.open.count().saturating_sub(self.0.asked.load(Ordering::Relaxed))
     }
@@ -213,11 +235,21 @@ impl Service for Server {
     }
 }
 
-/// Builds the instructions for the model, in two sentences.
-fn instructions(listing: &Listing) -> String {
+/// Builds the instructions for the model, in two or three sentences.
+fn instructions(listing: &Listing, host: &Host) -> String {
     let names: Vec<&str> = listing.names().collect();
-    format!(
+    let mut text = format!(
         "Write one PTC-Lisp program instead of many tool calls: it computes over the data you send and gives back only its value. Tools: {}.",
         names.join(", ")
-    )
+    );
+    let namespaces: BTreeSet<&str> =
+        host.runtime().exports().map(|offered| offered.export.namespace.as_str()).collect();
+    if !namespaces.is_empty() {
+        let namespaces: Vec<&str> = namespaces.into_iter().collect();
+        text.push_str(&format!(
+            " Programs can call functions of this server's libraries: {}; (dir 'name) lists those of one.",
+            namespaces.join(", ")
+        ));
+    }
+    text
 }

@@ -5,6 +5,7 @@ use crate::effects::EffectCounts;
 use crate::frame::{Id, Request, RpcError};
 use crate::settings::Settings;
 use futures_util::future::BoxFuture;
+use prometheus_client::registry::Registry;
 use serde_json::{Map, Value};
 
 /// Outcome of a request.
@@ -81,6 +82,16 @@ pub trait Service: Send + Sync + 'static {
     /// Returns whether another call could not be accepted now.
     fn is_saturated(&self) -> bool {
         false
+    }
+
+    /// Returns the state of the server and of the servers that its programs call, for operators.
+    fn health(&self) -> Value {
+        Value::Null
+    }
+
+    /// Returns counts for Prometheus, in addition to those of the transport.
+    fn metrics(&self) -> Option<&Registry> {
+        None
     }
 
     /// Returns the number of running programs.

@@ -9,10 +9,10 @@ use crate::profile::Profile;
 use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 
 /// Prefix of environment variables.
-pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
+pub const ENV_PREFIX: &str = "PTC_MCP_";
 
-/// The one environment variable that does not follow from its flag's name.
-const UPSTREAMS_ENV: &str = "PTC_RUNNER_MCP_UPSTREAMS";
+/// Prefix of environment variables in versions before 0.1: still read, with a warning.
+const OLD_ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
 
 /// Lowest level of events that are logged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -70,6 +70,36 @@ pub struct Flag {
     pub doc: &'static str,
     /// True if it may hold a secret, which is never shown.
     pub is_secret: bool,
+    /// Kind of path that the value is.
+    pub path: PathKind,
+}
+
+/// Kind of path that a setting holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathKind {
+    /// Not a path.
+    None,
+    /// A file or folder that the server reads.
+    Existing,
+    /// A file or folder that the server creates if it is missing.
+    New,
+}
+
+const fn path_kind(name: &str) -> PathKind {
+    match name.as_bytes() {
+        b"upstreams-config"
+        | b"prelude"
+        | b"trusted"
+        | b"prelude-store-seed"
+        | b"agentic-replay"
+        | b"agentic-subagent-config"
+        | b"agentic-capability-summary"
+        | b"http-auth-token-file"
+        | b"http-tls-cert"
+        | b"http-tls-key" => PathKind::Existing,
+        b"trace-dir" | b"turn-log-dir" | b"session-dir" | b"agentic-record" => PathKind::New,
+        _ => PathKind::None,
+    }
 }
 
 impl Flag {
@@ -82,14 +112,22 @@ impl Flag {
     ///
     /// ```
     /// use ptc_mcp::settings::Flag;
-    /// assert_eq!(Flag::named("max-frame-bytes").unwrap().env(), "PTC_RUNNER_MCP_MAX_FRAME_BYTES");
-    /// assert_eq!(Flag::named("upstreams-config").unwrap().env(), "PTC_RUNNER_MCP_UPSTREAMS");
+    /// assert_eq!(Flag::named("max-frame-bytes").unwrap().env(), "PTC_MCP_MAX_FRAME_BYTES");
+    /// assert_eq!(Flag::named("upstreams-config").unwrap().env(), "PTC_MCP_UPSTREAMS");
     /// ```
     pub fn env(&self) -> String {
-        match self.name {
-            "upstreams-config" => UPSTREAMS_ENV.to_string(),
-            name => format!("{ENV_PREFIX}{}", name.to_uppercase().replace('-', "_")),
-        }
+        self.variable(ENV_PREFIX)
+    }
+
+    /// Returns the name that the variable had in older versions.
+    pub(crate) fn old_env(&self) -> String {
+        self.variable(OLD_ENV_PREFIX)
+    }
+
+    fn variable(&self, prefix: &str) -> String {
+        // The one variable that does not follow from its flag's name.
+        let name = if self.name == "upstreams-config" { "upstreams" } else { self.name };
+        format!("{prefix}{}", name.to_uppercase().replace('-', "_"))
     }
 }
 
@@ -109,7 +147,8 @@ macro_rules! settings {
             kind: settings!(@kind $kind),
             default: $default,
             doc: concat!($($doc),+).trim_ascii(),
-            is_secret: matches!($name.as_bytes(), b"http-auth-token"),
+            is_secret: matches!($name.as_bytes(), b"http-auth-token" | b"http-oauth-client-secret"),
+            path: path_kind($name),
         },)*];
 
         impl Settings {
@@ -176,11 +215,13 @@ settings! {
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
     /// Maximum size of a result in bytes of text; larger results are returned as an excerpt.
     "max-result-bytes" max_result_bytes: u64 = count "32768";
+    /// Maximum size of the images, audio and files in a result, in bytes of base64; further ones are placeholders.
+    "max-attached-bytes" max_attached_bytes: u64 = count "8388608";
     /// Minimum log level on stderr.
     "log-level" log_level: LogLevel = ["debug" "info" "warn" "error"] "info";
     /// Timeout for approving a call, in milliseconds.
     "approval-timeout-ms" approval_timeout_ms: u64 = count "300000";
-    /// Sends a log message for every call, without its content, to clients that use `logging/setLevel`.
+    /// Sends a log message for every call, without its content, to clients that ask for a log level.
     "client-log" client_log: bool = switch "false";
     /// OpenTelemetry collector for spans of calls (OTLP over HTTP): names and times, no payloads.
     "otlp-endpoint" otlp_endpoint: Option<String> = text "";
@@ -305,6 +346,22 @@ settings! {
     "http-tls-cert" http_tls_cert: Option<String> = text "";
     /// PEM file with the certificate's private key.
     "http-tls-key" http_tls_key: Option<String> = text "";
+    /// Authorization server (OAuth 2.1) whose tokens are accepted, by its issuer address. Repeatable.
+    "http-oauth-issuer" http_oauth_issuer: Vec<String> = list "";
+    /// Audience that its tokens must name; default: the address of this server.
+    "http-oauth-audience" http_oauth_audience: Option<String> = text "";
+    /// Address of its public keys (JWKS); default: the one in its metadata.
+    "http-oauth-jwks" http_oauth_jwks: Option<String> = text "";
+    /// Scope that its tokens must have. Repeatable.
+    "http-oauth-scope" http_oauth_scope: Vec<String> = list "";
+    /// Address at which it says whether a token that is not a JWT is valid (introspection).
+    "http-oauth-introspection" http_oauth_introspection: Option<String> = text "";
+    /// Id of this server at the authorization server, for introspection.
+    "http-oauth-client-id" http_oauth_client_id: Option<String> = text "";
+    /// Secret of this server at the authorization server, for introspection.
+    "http-oauth-client-secret" http_oauth_client_secret: Option<String> = text "";
+    /// Address at which clients reach this server, such as `https://ptc.example.org/mcp`; default: where it listens.
+    "http-public-url" http_public_url: Option<String> = text "";
     /// Accepts requests without a token; only on the loopback.
     "http-disable-auth" http_disable_auth: bool = switch "false";
     /// Origin that browsers may call from. Repeatable.
@@ -395,7 +452,7 @@ const fn flag_of(row: &OptionRow) -> Flag {
         OptionKind::Words(words, _) => Kind::Word(words),
         OptionKind::Count | OptionKind::Millis | OptionKind::Bytes => Kind::Count,
     };
-    Flag { name: row.name, kind, default: row.default, doc: row.doc, is_secret: false }
+    Flag { name: row.name, kind, default: row.default, doc: row.doc, is_secret: false, path: PathKind::None }
 }
 
 fn option(name: &str) -> Option<&'static OptionRow> {
@@ -430,6 +487,41 @@ impl Settings {
     /// Returns the memory limit of one program, in bytes.
     pub fn program_memory(&self, has_upstreams: bool) -> u64 {
         self.program_memory_limit_bytes.unwrap_or(if has_upstreams { 100 << 20 } else { 10 << 20 })
+    }
+
+    /// Returns the value that is in force for a setting without a value, as text; None if there is none.
+    fn derived(&self, flag: &Flag) -> Option<String> {
+        let has_upstreams = self.upstreams_config.is_some();
+        Some(match flag.name {
+            "max-concurrent-calls" => self.concurrent_calls().to_string(),
+            "program-timeout-ms" => self.program_timeout(has_upstreams).to_string(),
+            "program-memory-limit-bytes" => self.program_memory(has_upstreams).to_string(),
+            "response-profile" => self.profile().to_string(),
+            "http-max-body-bytes" => self.max_frame_bytes.to_string(),
+            "http-instance-label" => self.instance_label(),
+            "http-public-url" if self.http => self.resource(),
+            "http-oauth-audience" if !self.http_oauth_issuer.is_empty() => self.resource(),
+            _ => return None,
+        })
+    }
+
+    /// Returns the address of this server as clients name it.
+    pub(crate) fn resource(&self) -> String {
+        if let Some(url) = &self.http_public_url {
+            return url.trim_end_matches('/').to_string();
+        }
+        let scheme = if self.http_tls_cert.is_some() { "https" } else { "http" };
+        let host = match self.http_host.contains(':') {
+            true => format!("[{}]", self.http_host),
+            false => self.http_host.clone(),
+        };
+        format!("{scheme}://{host}:{}{}", self.http_port, self.http_path.trim_end_matches('/'))
+    }
+
+    /// Returns the name of this instance in metrics.
+    pub(crate) fn instance_label(&self) -> String {
+        let host = || std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
+        self.http_instance_label.clone().or_else(host).unwrap_or_else(|| "ptc".to_string())
     }
 
     /// Returns the number of programs that run at once.

@@ -36,6 +36,8 @@ pub(crate) struct Tool {
 /// Settings and context that determine which tools are offered, and their descriptions.
 pub(crate) struct Offer<'o> {
     pub settings: &'o Settings,
+    /// Inventory of the attached preludes, if there are any: the text that agents' prompts have.
+    pub preludes: Option<&'o str>,
     /// Text about upstream servers, if there are any.
     pub catalogue: Option<&'o str>,
     /// Capabilities of tasks, if there is a planner.
@@ -73,6 +75,8 @@ impl Hints {
 /// One call of a tool.
 pub(crate) struct ToolCall<'c> {
     pub args: Map<String, Value>,
+    /// JSON text of the argument `context`, if `args` rounds its numbers.
+    pub exact_context: Option<String>,
     pub owner: &'c Owner,
     /// Size of the protocol's frame around the result, in bytes.
     pub frame_bytes: usize,

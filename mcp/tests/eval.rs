@@ -199,6 +199,71 @@ fn the_limit_of_results_is_a_setting() {
     assert!(small.starts_with("user=> [0 1 2") && small.len() < 400, "{small}");
 }
 
+const IMAGE: &str = r#"{"type" "image" "mimeType" "image/png" "data" "iVBORw=="}"#;
+
+#[test]
+fn images_audio_files_and_links_are_blocks_for_the_client() {
+    let audio = r#"{:type "audio" :mimeType "audio/wav" :data "UklGRg=="}"#;
+    let file = r#"{"type" "resource" "resource" {"uri" "file:///a.bin" "mimeType" "application/zip" "blob" "UEsDBA=="}}"#;
+    let link = r#"{"type" "resource_link" "uri" "file:///a.csv" "name" "a.csv"}"#;
+    let payload = program(&format!("{{:n 1 :all [{IMAGE} {audio} {file} {link} {IMAGE}]}}"));
+    let reply = payload.reply(Profile::Slim);
+    let shown = r#"user=> {:n 1 :all ["<image image/png, 4 bytes>" "<audio audio/wav, 4 bytes>" "<resource filea.bin, application/zip, 4 bytes>" {"type" "resource_link" "uri" "file:///a.csv" "name" "a.csv"} "<image image/png, 4 bytes>"]}"#;
+    assert_eq!(reply.text, shown.replace("filea.bin", "file///a.bin"));
+    let content = reply.to_json()["content"].clone();
+    let blocks = json!([
+        {"type": "text", "text": reply.text},
+        {"type": "image", "mimeType": "image/png", "data": "iVBORw=="},
+        {"type": "audio", "mimeType": "audio/wav", "data": "UklGRg=="},
+        {"type": "resource", "resource": {"uri": "file:///a.bin", "mimeType": "application/zip", "blob": "UEsDBA=="}},
+        {"type": "resource_link", "uri": "file:///a.csv", "name": "a.csv"},
+    ]);
+    assert_eq!(content, blocks);
+    let object = payload.reply(Profile::Structured).structured.unwrap();
+    assert_eq!(object["value"]["all"][0], "<image image/png, 4 bytes>");
+    let checked = call(json!({"program": IMAGE, "output_schema": {"type": "object", "required": ["data"]}}));
+    assert_eq!(checked.reply(Profile::Structured).to_json()["content"][1]["type"], "image");
+}
+
+#[test]
+fn blocks_have_limits_and_firewalled_ones_are_never_shown() {
+    let many = r#"(mapv (fn [n] {"type" "image" "mimeType" "image/png" "data" (str "AAA" (rem n 10) (if (< n 10) "AAAA" "BBBB"))}) (range 20))"#;
+    let reply = program(many).reply(Profile::Slim);
+    assert_eq!(reply.blocks.len(), 16);
+    assert!(reply.text.contains("not shown: a reply has at most 16>"), "{}", reply.text);
+    let large = r#"{"type" "image" "mimeType" "image/png" "data" (.repeat "A" 9000000)}"#;
+    let settings = Settings {
+        program_memory_limit_bytes: Some(100 << 20),
+        program_timeout_ms: Some(20_000),
+        ..Settings::default()
+    };
+    let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
+    let payload =
+        Evaluator::new(&runtime, &settings).lisp_eval(json!({"program": large}).as_object().unwrap());
+    let reply = payload.reply(Profile::Slim);
+    assert!(reply.blocks.is_empty() && reply.text.contains("--max-attached-bytes"), "{}", reply.text);
+    for odd in [
+        r#"{"type" "image" "mimeType" "image/png" "data" "no base64!"}"#.to_string(),
+        format!("{{:_photo {IMAGE}}}"),
+        r#"{"type" "image" "mimeType" "image/png" "_data" "iVBORw==" "data" 7}"#.to_string(),
+    ] {
+        let reply = program(&odd).reply(Profile::Slim);
+        assert!(reply.blocks.is_empty() && !reply.text.contains("iVBORw=="), "{odd}: {}", reply.text);
+    }
+}
+
+#[test]
+fn what_a_program_returned_is_measured_before_anything_is_cut() {
+    let payload = program("(vec (range 20000))");
+    let whole = 2 + (0..20_000).map(|n: u64| n.to_string().len() as u64 + 1).sum::<u64>() - 1;
+    assert_eq!(payload.returned_bytes(), "user=> ".len() as u64 + whole);
+    assert!(payload.truncated);
+    assert_eq!(program("[1 2]").returned_bytes(), "user=> [1 2]".len() as u64);
+    for nothing in ["nil", "(fail {:rows (range 100)})", "(+ 1 nil)"] {
+        assert_eq!(program(nothing).returned_bytes(), 0, "{nothing}");
+    }
+}
+
 #[test]
 fn a_cancelled_program_says_so() {
     let cancel = ptc_runtime::Cancel::new();

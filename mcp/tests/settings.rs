@@ -14,10 +14,10 @@ const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 #[test]
 fn a_flag_wins_over_the_environment_and_that_over_the_default() {
     let env = |name: &str| match name {
-        "PTC_RUNNER_MCP_MAX_SESSIONS" => Some("8".to_string()),
-        "PTC_RUNNER_MCP_MAX_PROGRAM_BYTES" => Some("9".to_string()),
-        "PTC_RUNNER_MCP_SESSIONS" => Some(String::new()),
-        "PTC_RUNNER_MCP_UPSTREAMS" => Some("up.json".to_string()),
+        "PTC_MCP_MAX_SESSIONS" => Some("8".to_string()),
+        "PTC_MCP_MAX_PROGRAM_BYTES" => Some("9".to_string()),
+        "PTC_MCP_SESSIONS" => Some(String::new()),
+        "PTC_MCP_UPSTREAMS" => Some("up.json".to_string()),
         _ => None,
     };
     let resolved = Settings::resolve(["--max-sessions", "4"], env).unwrap();
@@ -26,8 +26,26 @@ fn a_flag_wins_over_the_environment_and_that_over_the_default() {
     assert!(!settings.sessions, "an empty variable is not set");
     assert_eq!(settings.upstreams_config.as_deref(), Some("up.json"));
     assert_eq!(resolved.origin("max-sessions"), Origin::Flag);
-    assert_eq!(resolved.origin("max-program-bytes").to_string(), "PTC_RUNNER_MCP_MAX_PROGRAM_BYTES");
+    assert_eq!(resolved.origin("max-program-bytes").to_string(), "PTC_MCP_MAX_PROGRAM_BYTES");
     assert_eq!(resolved.origin("max-frame-bytes"), Origin::Default);
+}
+
+#[test]
+fn variables_with_their_old_names_are_read_with_a_warning() {
+    let env = |name: &str| match name {
+        "PTC_RUNNER_MCP_MAX_SESSIONS" => Some("8".to_string()),
+        "PTC_RUNNER_MCP_SESSIONS" | "PTC_MCP_DEBUG_TOOL" => Some("true".to_string()),
+        "PTC_MCP_SESSIONS" | "PTC_RUNNER_MCP_DEBUG_TOOL" => Some("false".to_string()),
+        _ => None,
+    };
+    let resolved = Settings::resolve([], env).unwrap();
+    assert_eq!(resolved.settings.max_sessions, 8);
+    assert!(!resolved.settings.sessions && resolved.settings.debug_tool, "the new name wins");
+    assert_eq!(
+        resolved.warnings,
+        ["PTC_RUNNER_MCP_MAX_SESSIONS is an old name; set PTC_MCP_MAX_SESSIONS instead"]
+    );
+    assert!(resolved.print().contains("max-sessions = 8  # PTC_RUNNER_MCP_MAX_SESSIONS\n"));
 }
 
 #[test]
@@ -35,7 +53,7 @@ fn numbers_must_be_whole_and_above_zero() {
     for text in ["0", "-1", "1.5", "", "1e3", " 1", "99999999999999999999"] {
         let found = problems(&[&format!("--max-sessions={text}")]);
         let wanted =
-            format!("--max-sessions / PTC_RUNNER_MCP_MAX_SESSIONS must be a positive integer, got: {text:?}");
+            format!("--max-sessions / PTC_MCP_MAX_SESSIONS must be a positive integer, got: {text:?}");
         assert_eq!(found, [wanted]);
     }
     // Numbers for HTTP matter only if HTTP is on.
@@ -66,7 +84,7 @@ fn what_is_wrong_is_told_all_at_once() {
             "--max-sessions needs a value",
             "unknown flag stray",
             "--sessions is given twice",
-            "--log-level / PTC_RUNNER_MCP_LOG_LEVEL must be one of debug, info, warn, error",
+            "--log-level / PTC_MCP_LOG_LEVEL must be one of debug, info, warn, error",
         ]
     );
 }

@@ -142,6 +142,16 @@ impl RunContext {
         take(&self.ops, self.limits.max_catalog_ops)
     }
 
+    /// Returns how many calls the program may still make.
+    pub fn calls_left(&self) -> u64 {
+        self.limits.max_calls.saturating_sub(self.calls.load(Ordering::SeqCst))
+    }
+
+    /// Returns how many lookups the program may still make in the catalogue.
+    pub fn ops_left(&self) -> u64 {
+        self.limits.max_catalog_ops.saturating_sub(self.ops.load(Ordering::SeqCst))
+    }
+
     /// Returns the latest end of a call that begins now, including its time in the queue.
     pub(crate) fn call_deadline(&self) -> Instant {
         let own = Instant::now() + self.limits.queue_timeout + self.limits.call_timeout;
@@ -227,14 +237,15 @@ impl RunContext {
         self.ledger().last_ops().to_vec()
     }
 
-    /// `ptc_metrics`: the share of the servers' data that reached the run's result. None if there were no calls.
-    pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
+    /// `ptc_metrics`: the share of the servers' data that reached the run's result, whose size in bytes is given. None
+    /// if there were no calls.
+    pub fn metrics(&self, final_result: Option<u64>, prints: &[String]) -> Option<Value> {
         let ledger = self.ledger();
         (!ledger.is_empty()).then(|| ledger.metrics(final_result, prints))
     }
 
     /// `ptc_metrics` even without calls, then all zeros.
-    pub fn metrics_in_any_case(&self, final_result: Option<&str>, prints: &[String]) -> Value {
+    pub fn metrics_in_any_case(&self, final_result: Option<u64>, prints: &[String]) -> Value {
         self.ledger().metrics(final_result, prints)
     }
 }

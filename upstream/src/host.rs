@@ -253,7 +253,7 @@ impl ProgramRun {
             Ok(outcome) => &outcome.prints,
             Err(failure) => &failure.prints,
         };
-        self.context.metrics(self.result().as_deref(), prints)
+        self.context.metrics(self.result().map(|text| text.len() as u64), prints)
     }
 }
 

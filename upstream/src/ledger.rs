@@ -201,14 +201,14 @@ impl Ledger {
         self.calls.is_empty() && self.more == 0
     }
 
-    /// Returns the metrics, in bytes and estimated tokens.
-    pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Value {
+    /// Returns the metrics, in bytes and estimated tokens, of a run whose value takes `final_result` bytes of text.
+    pub fn metrics(&self, final_result: Option<u64>, prints: &[String]) -> Value {
         let oversize = self.calls.iter().filter(|call| call.oversize);
         let errors = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_some());
         let oks = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_none());
         let bytes = |call: &Call| call.result_bytes.unwrap_or(0);
         let fetched: u64 = oks().map(bytes).sum();
-        let answer = final_result.map_or(0, |text| text.len() as u64);
+        let answer = final_result.unwrap_or(0);
         let ratio = match (fetched, answer) {
             (0, _) | (_, 0) => Value::Null,
             _ => json!((fetched as f64 / answer as f64 * 100.0).round() / 100.0),
@@ -289,7 +289,7 @@ mod tests {
     fn the_example_of_the_guide_holds() {
         let mut ledger = Ledger::new(60);
         [48_122, 0, 0].into_iter().for_each(|bytes| ledger.add(ok(bytes)));
-        let metrics = ledger.metrics(Some(&"x".repeat(812)), &[]);
+        let metrics = ledger.metrics(Some(812), &[]);
         assert_eq!(metrics["payload_reduction_ratio"], json!(59.26));
         assert_eq!(metrics["estimated_final_result_tokens"], json!(203));
         assert_eq!(metrics["estimated_upstream_result_tokens"], json!(12_031));

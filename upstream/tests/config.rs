@@ -444,10 +444,10 @@ fn secrets_are_known_to_the_redactor_before_anything_starts() {
 #[test]
 fn files_are_found_in_order() {
     let dir = tempfile::tempdir().unwrap();
-    let default = dir.path().join("ptc_runner_mcp/upstreams.json");
+    let default = dir.path().join("ptc/upstreams.json");
     std::fs::create_dir_all(default.parent().unwrap()).unwrap();
     let home = dir.path().join("home");
-    let in_home = home.join(".config/ptc_runner_mcp/upstreams.json");
+    let in_home = home.join(".config/ptc/upstreams.json");
     std::fs::create_dir_all(in_home.parent().unwrap()).unwrap();
     let text = |path: &Path| path.to_str().unwrap().to_string();
     let around = Surroundings::of([
@@ -456,14 +456,19 @@ fn files_are_found_in_order() {
         ("SET".to_string(), "/e.json".to_string()),
         ("BLANK".to_string(), String::new()),
     ]);
-    assert_eq!(find(Some(Path::new("f.json")), "SET", &around), Some("f.json".into()));
-    assert_eq!(find(None, "SET", &around), Some("/e.json".into()));
-    assert_eq!(find(None, "BLANK", &around), None);
+    assert_eq!(find(Some(Path::new("f.json")), &["SET"], &around), Some("f.json".into()));
+    assert_eq!(find(None, &["SET"], &around), Some("/e.json".into()));
+    assert_eq!(find(None, &["BLANK"], &around), None);
     std::fs::write(&default, "{}").unwrap();
-    assert_eq!(find(None, "BLANK", &around), Some(default.clone()));
+    assert_eq!(find(None, &["BLANK"], &around), Some(default.clone()));
     std::fs::write(&in_home, "{}").unwrap();
     let around = Surroundings::of([("HOME", text(&home))]);
-    assert_eq!(find(None, "SET", &around), Some(in_home));
+    assert_eq!(find(None, &["SET"], &around), Some(in_home.clone()));
+    // The place of older versions is still looked at.
+    let old = home.join(".config/ptc_runner_mcp/upstreams.json");
+    std::fs::create_dir_all(old.parent().unwrap()).unwrap();
+    std::fs::rename(&in_home, &old).unwrap();
+    assert_eq!(find(None, &[], &around), Some(old));
     // An existing but invalid file stops the start, as does a named file that does not exist.
     let error = Config::load(&default, &around).unwrap_err().to_string();
     assert!(error.contains("upstreams.json: the upstreams file: `upstreams` is required"), "{error}");

@@ -7,7 +7,7 @@ use ptc_mcp::settings::{FLAGS, Flag, Kind};
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Every flag has an environment variable, such as PTC_RUNNER_MCP_MAX_SESSIONS for --max-sessions; the flag wins.\n\
+    after_help = "Every flag has an environment variable, such as PTC_MCP_MAX_SESSIONS for --max-sessions; the flag wins.\n\
                   Exit codes: 0 the client disconnected or a signal arrived, 2 the server could not start."
 )]
 pub struct McpArgs {
@@ -38,6 +38,10 @@ pub struct InstallArgs {
     #[arg(long)]
     pub write: bool,
 
+    /// Shows what --write would change, and changes nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+
     /// Name of the server in the client.
     #[arg(long, value_name = "NAME", default_value = "ptc", value_parser = name)]
     pub name: String,
@@ -45,6 +49,14 @@ pub struct InstallArgs {
     /// Program that starts the server; default: this one.
     #[arg(long, value_name = "PATH")]
     pub command: Option<String>,
+
+    /// Address of a server that is already running, instead of a program that starts one.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "flags"])]
+    pub url: Option<String>,
+
+    /// Environment variable with the token for --url; the token itself is not written.
+    #[arg(long, value_name = "NAME", requires = "url", value_parser = variable)]
+    pub token_env: Option<String>,
 
     /// Flags for the server, after `--`: -- --sessions --upstreams-config servers.json
     #[arg(last = true, value_name = "FLAGS")]
@@ -54,14 +66,34 @@ pub struct InstallArgs {
 /// A client of MCP.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum McpClient {
-    /// Claude Desktop; also prints the command for Claude Code.
-    Claude,
+    /// Claude Desktop.
+    #[value(alias = "claude")]
+    ClaudeDesktop,
+    /// Claude Code, for all projects.
+    ClaudeCode,
     /// Cursor, for all projects.
     Cursor,
     /// Visual Studio Code, for this folder.
     Vscode,
     /// Codex.
     Codex,
+    /// Windsurf.
+    Windsurf,
+    /// Gemini CLI, for all projects.
+    Gemini,
+    /// Zed, for all projects.
+    Zed,
+}
+
+/// Names of environment variables.
+fn variable(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match text.chars().all(is_plain) && text.starts_with(|c: char| !c.is_ascii_digit()) {
+        true => Ok(text.to_string()),
+        false => {
+            Err("a variable's name has letters, digits and `_`, and does not begin with a digit".to_string())
+        }
+    }
 }
 
 /// Names that every client takes.

@@ -13,7 +13,7 @@ const HEADING: &str = "Upstream servers";
 /// Upstream servers a program may call.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct UpstreamArgs {
-    /// MCP and OpenAPI servers that programs may call with (tool/call …); default: $PTC_RUNNER_UPSTREAMS.
+    /// MCP and OpenAPI servers that programs may call with (tool/call …); default: $PTC_UPSTREAMS.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub upstreams_config: Option<PathBuf>,
 
@@ -90,8 +90,8 @@ fn arg(row: &'static OptionRow) -> Arg {
 
 /// Lists upstream servers and calls their tools, without a program.
 ///
-/// The configuration is the file named by --upstreams-config, else by $PTC_RUNNER_UPSTREAMS, else
-/// ~/.config/ptc_runner_mcp/upstreams.json.
+/// The configuration is the file named by --upstreams-config, else by $PTC_UPSTREAMS, else
+/// ~/.config/ptc/upstreams.json.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 all went well, 1 a server or tool failed, 2 a usage or file error.")]
 pub struct UpstreamCommandArgs {

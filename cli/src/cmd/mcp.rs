@@ -12,6 +12,7 @@ use crate::setup::plain_runtime;
 use crate::{models, preludes, recording, stored};
 use ptc_agent::RunOptions;
 use ptc_bytecode::{Code, Limits};
+use ptc_mcp::log::LateRedactor;
 use ptc_mcp::otlp::Exporter;
 use ptc_mcp::protocol::Build;
 use ptc_mcp::service::Service;
@@ -24,6 +25,7 @@ use ptc_upstream::{Options, Snapshot, Upstream};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 use tokio::net::TcpListener;
 
 pub fn run(args: &McpArgs) -> ExitCode {
@@ -36,9 +38,18 @@ pub fn run(args: &McpArgs) -> ExitCode {
         Err(problem) => return report::problem(&problem, false),
     };
     if args.print_config {
-        return out(&resolved.print(), OK);
+        return out(&in_force(resolved).print(), OK);
     }
     serve(&resolved).unwrap_or_else(|problem| report::problem(&problem, false))
+}
+
+/// Returns the settings with the file of servers that is read if none is named.
+fn in_force(mut resolved: Resolved) -> Resolved {
+    let file = &mut resolved.settings.upstreams_config;
+    if file.is_none() {
+        *file = find(None, &[], &own::surroundings()).map(|path| path.display().to_string());
+    }
+    resolved
 }
 
 /// Settings from flags and the environment.
@@ -117,8 +128,6 @@ fn planning(settings: &Settings) -> Result<RunOptions, Problem> {
 
 fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     let settings = &resolved.settings;
-    let ReadyServer { server, upstream, warnings } = build(settings)?;
-    let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
     let executor =
         tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("ptc-mcp").build().map_err(
             |error| Problem::new(Code::Internal, format!("cannot start threads for the server: {error}")),
@@ -126,10 +135,18 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     let exporter = settings.otlp_endpoint.as_ref();
     let exporter = exporter.map(|endpoint| Exporter::start(endpoint, &version().version, executor.handle()));
     let exporter = exporter.transpose().map_err(wrong)?;
-    log::install(log::subscriber(settings.log_level, redactor, log::to_stderr), exporter.as_ref());
+    // Before the upstream servers, so that the log tells how they start.
+    let redactor = LateRedactor::default();
+    log::install(log::subscriber(settings.log_level, redactor.clone(), log::to_stderr), exporter.as_ref());
+    let began = Instant::now();
+    let ReadyServer { server, upstream, warnings } = build(settings)?;
+    if let Some(upstream) = &upstream {
+        redactor.set(upstream.redactor().clone());
+    }
     for warning in resolved.warnings.iter().chain(&warnings) {
         tracing::warn!(warning, "started with a warning");
     }
+    log_start(settings, upstream.as_ref(), began);
     executor.spawn(idle::give_memory_back());
     if let (Some(ledger), Some(days)) = (server.host().effects(), settings.effects_keep_days) {
         executor.spawn(recording::forget_daily(ledger, days));
@@ -161,6 +178,27 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     Ok(ExitCode::from(OK))
 }
 
+/// Logs what the server has started with: one event for each upstream server, and one for the whole.
+fn log_start(settings: &Settings, upstream: Option<&Upstream>, began: Instant) {
+    if !settings.http && upstream.is_none() {
+        // Started by its only client, with nothing that could have gone wrong: clients show stderr as if it were errors.
+        return;
+    }
+    for server in upstream.iter().flat_map(|upstream| upstream.catalogue().servers()) {
+        let tools = server.listing().map_or(0, |listing| listing.tools.len() as u64);
+        tracing::info!(upstream = server.name, healthy = server.is_healthy(), tools, "upstream.started");
+    }
+    tracing::info!(
+        version = version().version,
+        transport = if settings.http { "http" } else { "stdio" },
+        upstreams = upstream.map_or(0, |upstream| upstream.catalogue().names().len() as u64),
+        preludes = settings.prelude.len() as u64,
+        sessions = settings.sessions,
+        duration_ms = began.elapsed().as_millis() as u64,
+        "server.started"
+    );
+}
+
 async fn on_http(server: &Server) -> Result<(), String> {
     let settings = server.settings();
     let port = u16::try_from(settings.http_port).unwrap_or_default();
@@ -176,12 +214,14 @@ async fn on_stdio(server: &Server) {
         let _ = writeln!(
             io::stderr(),
             "serving MCP on standard input and output; end with {END_KEYS}\n\
-             clients usually start it themselves: see `ptc mcp install --client claude`\n\
+             clients usually start it themselves: see `ptc mcp install --help`\n\
              with --http, one server serves many clients"
         );
     }
     let owner =
         server.sessions().map_or_else(|| ptc_mcp::sessions::Owner::new("stdio"), Sessions::local_owner);
+    // A client that closes its terminal closes the input, too, which ends the server in order.
+    let _hang_ups = signal::HangUps::new();
     tokio::select! {
         () = stdio::serve(server, owner, tokio::io::stdin(), tokio::io::stdout()) => {}
         () = signal::asked_to_end() => {}
@@ -193,7 +233,7 @@ fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
     let around = own::surroundings();
     // A variable has been read with the other settings.
     let named = settings.upstreams_config.as_deref().map(Path::new);
-    let Some(path) = find(named, "PTC_RUNNER_MCP_UPSTREAMS", &around) else { return Ok(None) };
+    let Some(path) = find(named, &[], &around) else { return Ok(None) };
     let config = Config::load(&path, &around).map_err(|error| wrong(error.to_string()))?;
     let options = Options { snapshot: Snapshot::Frozen, ..settings.upstream };
     let upstream = Upstream::start(&config, &around, options).map_err(|error| wrong(error.to_string()))?;

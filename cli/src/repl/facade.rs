@@ -71,7 +71,7 @@ impl Facade {
         self.asked += 1;
         let id = Id::Number(self.asked.into());
         let params = params.as_object().cloned().unwrap_or_default();
-        let request = Request { id: id.clone(), method: method.to_string(), params };
+        let request = Request { id: id.clone(), method: method.to_string(), params, exact_context: None };
         let flight = match self.connection.begin(&id, None) {
             Ok(flight) => flight,
             Err(error) => return error.answer(Some(&id)),

@@ -33,12 +33,12 @@ fn start(home: &Path, flags: &[&str]) -> Server {
 #[test]
 fn doctor_tells_of_empty_variables() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ptc"));
-    command.arg("doctor").env("PTC_RUNNER_MCP_TRUSTED", "").env("PTC_RUNNER_MCP_PRELUDE", " ");
+    command.arg("doctor").env("PTC_MCP_TRUSTED", "").env("PTC_MCP_PRELUDE", " ");
     let ran = finish(command, b"");
     assert_eq!(ran.code, 0, "{ran:?}");
     for part in [
-        "PTC_RUNNER_MCP_TRUSTED is set and empty, which counts as not set: preludes need no signature\n",
-        "PTC_RUNNER_MCP_PRELUDE is set and empty, which counts as not set\n",
+        "PTC_MCP_TRUSTED is set and empty, which counts as not set: preludes need no signature\n",
+        "PTC_MCP_PRELUDE is set and empty, which counts as not set\n",
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
@@ -154,9 +154,9 @@ fn settings_are_shown_with_where_they_come_from() {
     let token = "a token that is long enough to be one";
     let mut command =
         command(&home("config"), &["mcp", "--http", "--http-auth-token", token, "--print-config"]);
-    command.env("PTC_RUNNER_MCP_MAX_SESSIONS", "7");
+    command.env("PTC_MCP_MAX_SESSIONS", "7");
     let ran = finish(command, b"");
-    assert!(ran.out.contains("max-sessions = 7  # PTC_RUNNER_MCP_MAX_SESSIONS\n"), "{ran:?}");
+    assert!(ran.out.contains("max-sessions = 7  # PTC_MCP_MAX_SESSIONS\n"), "{ran:?}");
     assert!(ran.out.contains("http = true  # flag\n") && !ran.out.contains(token), "{ran:?}");
 }
 
@@ -172,36 +172,195 @@ fn settings_are_shown_without_the_secrets_in_addresses() {
 #[test]
 fn an_entry_is_printed_or_written_for_each_client() {
     let home = home("install");
-    for (client, place, key) in
-        [("cursor", ".cursor/mcp.json", "mcpServers"), ("vscode", ".vscode/mcp.json", "servers")]
-    {
+    for (client, place, key) in [
+        ("claude-desktop", ".config/Claude/claude_desktop_config.json", "mcpServers"),
+        ("claude-code", ".claude.json", "mcpServers"),
+        ("cursor", ".cursor/mcp.json", "mcpServers"),
+        ("vscode", ".vscode/mcp.json", "servers"),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", "mcpServers"),
+        ("gemini", ".gemini/settings.json", "mcpServers"),
+        ("zed", ".config/zed/settings.json", "context_servers"),
+    ] {
         let install = ["mcp", "install", "--client", client, "--command", "ptc"];
         let printed = at_home(&home, &[&install[..], &["--", "--sessions"]].concat());
         let entry: Value = serde_json::from_str(&printed.out).unwrap();
         assert_eq!(entry[key]["ptc"]["args"], json!(["mcp", "--sessions"]));
+        let has_type = matches!(client, "claude-code" | "vscode");
+        assert_eq!(entry[key]["ptc"]["type"], if has_type { json!("stdio") } else { Value::Null });
         assert!(printed.err.contains(place) && !home.join(place).exists(), "{printed:?}");
-        let written = at_home(&home, &[&install[..], &["--write", "--", "--sessions"]].concat());
+        let write = |flag: &str| at_home(&home, &[&install[..], &[flag, "--", "--sessions"]].concat());
+        let shown = write("--dry-run");
+        assert!(shown.out.contains("+      \"command\": \"ptc\"") && !home.join(place).exists(), "{shown:?}");
+        let written = write("--write");
         assert!(written.out.starts_with("wrote `ptc` to "), "{written:?}");
         let file = std::fs::read_to_string(home.join(place)).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&file).unwrap(), entry);
-        let again = at_home(&home, &[&install[..], &["--write", "--", "--sessions"]].concat());
-        assert!(again.out.ends_with("already has this entry\n"), "{again:?}");
+        for flag in ["--write", "--dry-run"] {
+            let again = write(flag);
+            assert!(again.out.ends_with("already has this entry\n"), "{again:?}");
+        }
     }
     let codex = at_home(&home, &["mcp", "install", "--client", "codex", "--command", "ptc", "--write"]);
     assert_eq!(codex.code, 0, "{codex:?}");
     let file = std::fs::read_to_string(home.join(".codex/config.toml")).unwrap();
     assert_eq!(file, "[mcp_servers.ptc]\ncommand = \"ptc\"\nargs = [\"mcp\"]\n");
+    let claude = at_home(&home, &["mcp", "install", "--client", "claude"]);
+    assert!(claude.code == 0 && claude.err.contains("claude_desktop_config.json"), "{claude:?}");
+}
+
+#[test]
+fn an_entry_of_a_running_server_has_its_address_and_no_token() {
+    let home = home("remote");
+    let entry = |client: &str, more: &[&str]| {
+        let install = ["mcp", "install", "--client", client, "--url", "https://ptc.example/mcp"];
+        at_home(&home, &[&install[..], more].concat())
+    };
+    let token = ["--token-env", "PTC_TOKEN"];
+    for (client, address, header) in [
+        ("claude-code", "/mcpServers/ptc/url", "Bearer ${PTC_TOKEN}"),
+        ("cursor", "/mcpServers/ptc/url", "Bearer ${env:PTC_TOKEN}"),
+        ("vscode", "/servers/ptc/url", "Bearer ${input:ptc-token}"),
+        ("windsurf", "/mcpServers/ptc/serverUrl", "Bearer ${env:PTC_TOKEN}"),
+        ("gemini", "/mcpServers/ptc/httpUrl", "Bearer ${PTC_TOKEN}"),
+    ] {
+        let printed = entry(client, &token);
+        let file: Value = serde_json::from_str(&printed.out).unwrap_or_else(|_| panic!("{printed:?}"));
+        assert_eq!(file.pointer(address), Some(&json!("https://ptc.example/mcp")), "{printed:?}");
+        let place = address.rsplit_once('/').unwrap().0;
+        assert_eq!(
+            file.pointer(&format!("{place}/headers/Authorization")),
+            Some(&json!(header)),
+            "{printed:?}"
+        );
+        assert!(file.pointer(&format!("{place}/command")).is_none());
+    }
+    assert_eq!(
+        serde_json::from_str::<Value>(&entry("vscode", &token).out).unwrap()["inputs"][0]["id"],
+        "ptc-token"
+    );
+    let codex = entry("codex", &token);
+    assert_eq!(
+        codex.out,
+        "[mcp_servers.ptc]\nurl = \"https://ptc.example/mcp\"\nbearer_token_env_var = \"PTC_TOKEN\"\n"
+    );
+    assert!(entry("zed", &[]).out.contains("\"url\": \"https://ptc.example/mcp\""));
+    for (client, more, told) in [
+        ("claude-desktop", &[][..], "takes no addresses"),
+        ("zed", &token[..], "reads no variables"),
+        ("cursor", &["--token-env", "not a name"], "a variable's name"),
+        ("cursor", &["--", "--sessions"], "cannot be used with"),
+    ] {
+        let ran = entry(client, more);
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(told), "{ran:?}");
+    }
+    for url in ["ptc.example/mcp", "ftp://x", "http://", "https://me:secret@x/mcp", "https://x/a b"] {
+        let ran = at_home(&home, &["mcp", "install", "--client", "cursor", "--url", url]);
+        assert!(ran.code == 2 && ran.err.contains("--url: ") && !ran.err.contains("secret"), "{ran:?}");
+    }
+}
+
+#[test]
+fn flags_of_an_entry_are_checked_and_their_paths_are_full() {
+    let home = home("flags");
+    std::fs::write(home.join("servers.json"), "{}").unwrap();
+    std::fs::write(home.join("crm.clj"), "(ns crm)").unwrap();
+    let install = |flags: &[&str]| {
+        at_home(&home, &[&["mcp", "install", "--client", "cursor", "--command", "ptc", "--"], flags].concat())
+    };
+    let ran = install(&[
+        "--upstreams-config",
+        "servers.json",
+        "--prelude=./crm.clj,ptc:paged",
+        "--trace-dir=new/traces",
+    ]);
+    let entry: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+    let full = |name: &str| home.join(name).display().to_string();
+    let wanted = json!([
+        "mcp",
+        "--upstreams-config",
+        full("servers.json"),
+        format!("--prelude={},ptc:paged", full("crm.clj")),
+        format!("--trace-dir={}", full("new/traces")),
+    ]);
+    assert_eq!(entry["mcpServers"]["ptc"]["args"], wanted);
+    for (flags, told) in [
+        (&["--sesions"][..], "unknown flag --sesions; did you mean --sessions?"),
+        (&["--max-sessions=none"], "must be a positive integer"),
+        (&["--upstreams-config", "server.json"], "--upstreams-config: there is no "),
+        (&["--http", "--http-disable-auth"], "use --url http://127.0.0.1:7332/mcp"),
+    ] {
+        let ran = install(flags);
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(told), "{ran:?}");
+    }
+    let ran = at_home(&home, &["mcp", "install", "--client", "cursor", "--command", "./bin/ptc"]);
+    assert!(ran.code == 2 && ran.err.contains("--command: there is no file "), "{ran:?}");
+}
+
+#[test]
+fn what_else_a_file_has_stays_as_it_is() {
+    let home = home("kept-file");
+    let file = home.join(".claude.json");
+    let old = "{\n  // mine\n  \"z\": 1,\n  \"mcpServers\": {\n    \"ptc\": {\"url\": \"http://x\", \"env\": {\"TOKEN\": \"t\"}}, // here\n    \"fs\": {\"command\": \"npx\"}\n  },\n  \"a\": 2\n}\n";
+    std::fs::write(&file, old).unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let install =
+        |flag: &str| at_home(&home, &["mcp", "install", "--client", "claude-code", "--command", "ptc", flag]);
+    let shown = install("--dry-run");
+    assert!(shown.out.contains("-    \"ptc\": {\"url\"") && shown.out.contains("\n+"), "{shown:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
+    assert_eq!(install("--write").code, 0);
+    let new = std::fs::read_to_string(&file).unwrap();
+    for kept in [
+        "  // mine\n  \"z\": 1,\n",
+        "// here\n    \"fs\": {\"command\": \"npx\"}\n  },\n  \"a\": 2\n}\n",
+        "\"env\": {\"TOKEN\": \"t\"}",
+    ] {
+        assert!(new.contains(kept), "{kept}: {new}");
+    }
+    assert!(new.contains("\"command\": \"ptc\"") && !new.contains("http://x"), "{new}");
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file).unwrap()) & 0o777, 0o600);
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_left_as_it_is() {
     let home = home("unreadable");
     std::fs::create_dir(home.join(".cursor")).unwrap();
-    std::fs::write(home.join(".cursor/mcp.json"), "{ // mine\n}").unwrap();
+    std::fs::write(home.join(".cursor/mcp.json"), "{ \"mcpServers\": \n}").unwrap();
     let ran = at_home(&home, &["mcp", "install", "--client", "cursor", "--write"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("nothing was changed"), "{ran:?}");
-    assert_eq!(std::fs::read_to_string(home.join(".cursor/mcp.json")).unwrap(), "{ // mine\n}");
+    assert!(ran.err.contains("this is not JSON") && ran.err.contains("nothing was changed"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(home.join(".cursor/mcp.json")).unwrap(), "{ \"mcpServers\": \n}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hang_up_does_not_end_it() {
+    let mut server = start(&home("hang-up"), &[]);
+    server.call("lisp_eval", json!({"program": "1"}));
+    let pid = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
+    let answer = server.call("lisp_eval", json!({"program": "(+ 1 2)"}));
+    assert_eq!(answer["content"][0]["text"], "user=> 3");
+    assert_eq!(server.hang_up().0, Some(0));
+}
+
+#[test]
+fn settings_in_force_are_shown_where_nothing_is_set() {
+    let home = home("force");
+    let servers = home.join(".config/ptc/upstreams.json");
+    let shown = |name: &str| {
+        let ran = at_home(&home, &["mcp", "--print-config"]);
+        let line = ran.out.lines().find(|line| line.starts_with(&format!("{name} = "))).map(str::to_string);
+        line.unwrap_or_else(|| panic!("{ran:?}"))
+    };
+    assert_eq!(shown("program-timeout-ms"), "program-timeout-ms = 1000  # default");
+    assert_eq!(shown("response-profile"), "response-profile = slim  # default");
+    std::fs::create_dir_all(servers.parent().unwrap()).unwrap();
+    std::fs::write(&servers, "{\"upstreams\": {}}").unwrap();
+    assert_eq!(shown("upstreams-config"), format!("upstreams-config = {}  # default", servers.display()));
+    assert_eq!(shown("program-timeout-ms"), "program-timeout-ms = 10000  # default");
 }
 
 #[test]

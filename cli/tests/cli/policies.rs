@@ -36,7 +36,7 @@ fn a_server_shows_what_its_rules_let_through() {
     let hidden = [
         (vec!["--prelude-hide", "shop/gross"], vec![]),
         (vec!["--prelude-hide=shop/g*"], vec![]),
-        (vec![], vec![("PTC_RUNNER_MCP_PRELUDE_HIDE", "shop/gross")]),
+        (vec![], vec![("PTC_MCP_PRELUDE_HIDE", "shop/gross")]),
     ];
     for (flags, variables) in hidden {
         let mut server = serve(&[&prelude[..], &flags].concat(), &variables);

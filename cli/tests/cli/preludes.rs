@@ -521,7 +521,7 @@ fn pins_are_printed_as_lines_to_paste() {
     let ran = ptc(&["inspect", &of("crm.ptcp"), "--pin"]);
     let wanted = format!(
         "# agent file\npreludes = [\"{pinned}\"]\ntrusted = [\"{public}\"]\n\n\
-         # server settings\nPTC_RUNNER_MCP_PRELUDE={pinned}\nPTC_RUNNER_MCP_TRUSTED={public}\n\n\
+         # server settings\nPTC_MCP_PRELUDE={pinned}\nPTC_MCP_TRUSTED={public}\n\n\
          # flags\n-p {pinned} --trusted {public}\n"
     );
     ran.expect(0, &wanted);

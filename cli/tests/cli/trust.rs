@@ -223,7 +223,7 @@ fn agent_files_and_the_environment_name_trusted_keys() {
     is_untrusted("agent", &check(&[]));
     let serve = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ptc"));
-        command.args(["mcp", "--prelude", &file]).env("PTC_RUNNER_MCP_TRUSTED", desk.path("keys.txt"));
+        command.args(["mcp", "--prelude", &file]).env("PTC_MCP_TRUSTED", desk.path("keys.txt"));
         crate::process::finish(command, b"")
     };
     is_untrusted("mcp", &serve());

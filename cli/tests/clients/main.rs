@@ -58,6 +58,9 @@ fn main() {
         }
         tests.push(clients.test(format!("inspector {way}"), |clients| clients.inspector(way)));
     }
+    for sdk in ["1", "2"] {
+        tests.push(clients.test(format!("oauth typescript {sdk}"), move |clients| clients.oauth(sdk)));
+    }
     libtest_mimic::run(&arguments, tests).exit();
 }
 
@@ -91,7 +94,7 @@ impl Clients {
     /// A script of ours. Node looks for packages beside the script, so it is run from where they are.
     fn node(&self, script: &str, args: &[&str]) -> Command {
         // One for each test, since they run side by side.
-        let beside = self.folder.join(format!("{}.mjs", args.join("-")));
+        let beside = self.folder.join(format!("{}-{script}", args.join("-")));
         std::fs::copy(ours(script), &beside).expect("the script can be copied");
         let mut command = self.run_node(beside);
         command.args(args);
@@ -113,6 +116,14 @@ impl Clients {
             Some(server) => client.env("PTC_SERVER", server.address()),
             None => client.env("PTC_SERVER", env!("CARGO_BIN_EXE_ptc")),
         };
+        print!("{}", succeed(client)?);
+        Ok(())
+    }
+
+    /// The script starts the server itself: it must know the authorization server, which the script is, too.
+    fn oauth(&self, sdk: &str) -> Result<(), Failed> {
+        let mut client = self.node("oauth.mjs", &[sdk]);
+        client.env("PTC_SERVER", env!("CARGO_BIN_EXE_ptc"));
         print!("{}", succeed(client)?);
         Ok(())
     }

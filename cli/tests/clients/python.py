@@ -36,7 +36,7 @@ def text(result):
 
 
 async def tools(client):
-    assert client.server_info is None or client.server_info.name == "ptc_lisp", client.server_info
+    assert client.server_info is None or client.server_info.name == "ptc", client.server_info
     assert client.protocol_version == ("2025-11-25" if era == "legacy" else "2026-07-28"), client.protocol_version
     names = [tool.name for tool in (await client.list_tools()).tools]
     for name in ["lisp_eval", "lisp_session_start", "lisp_session_eval", "lisp_session_close"]:

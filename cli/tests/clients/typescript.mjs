@@ -36,7 +36,7 @@ const evaluate = (client, program, options) => call(client, "lisp_eval", { progr
 const text = (result) => result.content[0].text;
 
 const client = await connect();
-assert.equal(client.getServerVersion().name, "ptc_lisp");
+assert.equal(client.getServerVersion().name, "ptc");
 assert.ok(client.getServerCapabilities().tools);
 if (sdk === "2") {
   const agreed = era === "legacy" ? "2025-11-25" : "2026-07-28";

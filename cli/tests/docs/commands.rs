@@ -193,11 +193,11 @@ fn variables_of_the_server_exist() {
     let known: Vec<String> = ptc_mcp::settings::FLAGS.iter().map(|flag| flag.env()).collect();
     let mut unknown = Vec::new();
     for (path, text) in pages().into_iter().chain(deployed()) {
-        for (at, _) in text.match_indices("PTC_RUNNER_MCP_") {
+        for (at, _) in text.match_indices("PTC_MCP_") {
             let name =
                 text[at..].split(|c: char| !c.is_ascii_uppercase() && c != '_').next().unwrap_or_default();
-            // `PTC_RUNNER_MCP_*` names all of them.
-            if name != "PTC_RUNNER_MCP_" && !known.iter().any(|known| known == name) {
+            // `PTC_MCP_*` names all of them.
+            if name != "PTC_MCP_" && !known.iter().any(|known| known == name) {
                 unknown.push(format!("{}: {name}", path.display()));
             }
         }

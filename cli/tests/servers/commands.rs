@@ -157,7 +157,7 @@ fn the_configuration_is_found_and_checked() {
     assert_eq!(
         ran.expect(2, "").err,
         "error: no configuration of upstream servers was found\n hint: name one with --upstreams-config \
-         FILE, or write ~/.config/ptc_runner_mcp/upstreams.json\n"
+         FILE, or write ~/.config/ptc/upstreams.json\n"
     );
     let named = |name: &str, upstreams| config(&format!("checked/{name}"), upstreams);
     let (mut misspelt, mut unset) = (entry("--server"), entry("--server"));
@@ -194,9 +194,9 @@ fn the_configuration_is_found_and_checked() {
     }
     // A variable, and a file where it is looked for.
     let mut by_variable = crate::command(&["upstream", "list"]);
-    by_variable.env("PTC_RUNNER_UPSTREAMS", good("by-variable"));
+    by_variable.env("PTC_UPSTREAMS", good("by-variable"));
     assert_eq!(crate::finish(by_variable, b"").code, 0);
-    let found = good("home/ptc_runner_mcp/upstreams");
+    let found = good("home/ptc/upstreams");
     let home = std::path::Path::new(&found).parent().and_then(|path| path.parent()).expect("a folder");
     let mut by_place = crate::command(&["upstream", "list"]);
     by_place.env("XDG_CONFIG_HOME", home);

@@ -104,7 +104,11 @@ fn mixed(name: &str) -> String {
 /// `ptc`, in surroundings that hold the token and no other configuration.
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ptc"));
-    command.args(args).env("CANARY_TOKEN", TOKEN).env_remove("PTC_RUNNER_UPSTREAMS");
+    command
+        .args(args)
+        .env("CANARY_TOKEN", TOKEN)
+        .env_remove("PTC_UPSTREAMS")
+        .env_remove("PTC_RUNNER_UPSTREAMS");
     command.env("XDG_CONFIG_HOME", sandbox().join("nothing"));
     command
 }

@@ -90,7 +90,7 @@ fn the_commands_of_the_page_print_what_it_shows() {
             let mut shell = std::process::Command::new("sh");
             let ptc = env!("CARGO_BIN_EXE_ptc");
             shell.args(["-c", &format!("exec 2>&1; '{ptc}' {line}")]);
-            shell.env("PTC_RUNNER_UPSTREAMS", &servers).env("CANARY_TOKEN", crate::TOKEN);
+            shell.env("PTC_UPSTREAMS", &servers).env("CANARY_TOKEN", crate::TOKEN);
             let ran = finish(shell, b"");
             assert_eq!(ran.out, shown, "$ ptc {line}");
         }

@@ -43,7 +43,7 @@ fn programs_call_servers() {
     ptc(&["eval", "-e", READ, "--upstreams-config", &config]).expect(0, "\"remember the milk\"\n");
     ptc_with(&["eval", "--upstreams-config", &config], READ.as_bytes()).expect(0, "\"remember the milk\"\n");
     let mut by_variable = crate::command(&["run", &program]);
-    by_variable.env("PTC_RUNNER_UPSTREAMS", &config);
+    by_variable.env("PTC_UPSTREAMS", &config);
     crate::finish(by_variable, b"").expect(0, "\"remember the milk\"\n");
     let many = format!("(count (filter #(= % \"remember the milk\") (pmap (fn [_] {READ}) (range 50))))");
     ptc(&["eval", "-e", &many, "--upstreams-config", &config]).expect(0, "50\n");

@@ -3,7 +3,7 @@
 use super::View;
 use crate::firewall::{FIREWALLED, is_firewalled};
 use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
-use ptc_bytecode::{Media, Node};
+use ptc_bytecode::{Datum, Media, Node};
 
 /// Limits on how much of a value is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,30 @@ pub fn show_public_with<'t>(
 /// Prints a value for models so that it can be read again: images and documents stay maps.
 pub(super) fn show_whole(view: View<'_>, limits: Shown) -> (String, bool) {
     print(view, limits, Reader::Machine)
+}
+
+/// Returns the size of a value's printed form in bytes, without printing all of it at once. Nothing is redacted.
+///
+/// ```
+/// use ptc_contract::data::printed_bytes;
+/// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!({"a": [1, 2, "x"], "b": null}))?;
+/// assert_eq!(printed_bytes(&datum), r#"{"a" [1 2 "x"] "b" nil}"#.len() as u64);
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn printed_bytes(datum: &Datum) -> u64 {
+    let mut leaf = String::new();
+    let between = |brackets: u64, parts: u64| brackets + parts.saturating_sub(1);
+    let of = |node: &Node| match node {
+        Node::Vector(n) => between(2, u64::from(*n)),
+        Node::Set(n) => between(3, u64::from(*n)),
+        Node::Map(n) => between(2, u64::from(*n) * 2),
+        node => {
+            leaf.clear();
+            write_leaf(node, usize::MAX, &mut leaf);
+            leaf.len() as u64
+        }
+    };
+    datum.nodes().iter().map(of).sum()
 }
 
 fn print<'t>(view: View<'t>, limits: Shown, reader: Reader<'_, 't>) -> (String, bool) {

@@ -164,7 +164,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         "{\"cassette\":1}\n{\"request\":{},\"response\":{}}\n",
         "{\"version\": 1, \"title\": \"Report\", \"steps\": [{\"id\": \"1\", \"text\": \"Load\"}]}",
         "Goal.\n\n- [x] Load <!-- ptc {\"id\":\"a\"} -->\n* [ ] Sum\n  - [ ] Inner\n",
-        "--sessions\n--max-sessions=4\n--http\n--http-auth-token=0123456789abcdef0123456789abcdef\nPTC_RUNNER_MCP_MAX_PROGRAM_BYTES=9\n--catalog-mode\nbig",
+        "--sessions\n--max-sessions=4\n--http\n--http-auth-token=0123456789abcdef0123456789abcdef\nPTC_MCP_MAX_PROGRAM_BYTES=9\n--catalog-mode\nbig",
         "Here:\n```clojure\n(return 1)\n```\nand\n```json\n{\"a\": 1}\n```",
     ]));
     seeds

@@ -95,7 +95,13 @@ fn reduction(calls: &[&StoredCall]) -> Value {
     let ratio = |metrics: &Value| metrics["payload_reduction_ratio"].as_f64();
     let mut ratios: Vec<f64> = measured.iter().filter_map(|(_, metrics)| ratio(metrics)).collect();
     ratios.sort_by(f64::total_cmp);
-    let weighted = (answered > 0).then(|| (sent as f64 / answered as f64 * 100.0).round() / 100.0);
+    // Failed programs returned nothing, so what they fetched was not reduced to anything.
+    let reduced: u64 = measured
+        .iter()
+        .filter(|(call, _)| call.reason.is_none())
+        .filter_map(|(_, metrics)| metrics["upstream_result_bytes"].as_u64())
+        .sum();
+    let weighted = (answered > 0).then(|| (reduced as f64 / answered as f64 * 100.0).round() / 100.0);
     // Newest first among equals.
     let mut top: Vec<(f64, &StoredCall, &Value)> = measured
         .iter()

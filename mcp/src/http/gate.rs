@@ -2,9 +2,11 @@
 
 use super::guard::Verdict;
 use super::identity::Identity;
+use super::oauth::{OAuth, TokenError};
 use super::respond::{Refusal, json, plain, refuse};
-use super::{Shared, UnderWay, body, post};
+use super::{Shared, UnderWay, body, cors, post};
 use crate::frame::RpcError;
+use crate::protocol::SERVER_NAME;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
@@ -24,11 +26,16 @@ pub async fn pass(
     let path = request.uri().path();
     match path {
         "/health" => return json(StatusCode::OK, &object!({"status": "ok"})),
-        "/ready" => return ready(shared),
+        "/ready" if !is_verbose(&request) => return ready(shared),
         _ => {}
     }
+    if let Some(metadata) = shared.oauth.as_ref().and_then(|oauth| oauth.metadata(path)) {
+        return metadata;
+    }
     let is_metrics = settings.http_metrics && path == settings.http_metrics_path;
-    if path != settings.http_path && !is_metrics {
+    // Names of servers are not for everybody, so this page needs a token, unlike the short one.
+    let is_health = path == "/ready";
+    if path != settings.http_path && !is_metrics && !is_health {
         return plain(StatusCode::NOT_FOUND, "not found");
     }
     if shared.is_loopback && !is_loopback_host(request.uri(), request.headers()) {
@@ -37,14 +44,21 @@ pub async fn pass(
     if !is_allowed_origin(shared, request.headers()) {
         return plain(StatusCode::FORBIDDEN, "the Origin is not allowed");
     }
+    if cors::is_preflight(&request) && named_origin(shared, request.headers()).is_some() {
+        // It carries no token: browsers ask before they send one.
+        return cors::preflight(request.headers());
+    }
     if is_from_elsewhere(request.headers()) {
         return plain(StatusCode::FORBIDDEN, "requests from pages of other sites are not allowed");
     }
     let client = shared.door.proxies.client(peer.ip(), request.headers());
-    let identity = match authenticate(shared, client, request.headers()) {
+    let identity = match authenticate(shared, client, request.headers()).await {
         Ok(identity) => identity,
         Err(response) => return *response,
     };
+    if is_health {
+        return health(shared);
+    }
     if is_metrics {
         return shared.metrics.render(&*shared.service, shared.clients.len());
     }
@@ -89,15 +103,35 @@ fn may_send(shared: &Shared, headers: &HeaderMap, identity: &Identity) -> Result
     post::check_session(shared, headers, identity)
 }
 
+/// Returns whether a request for `/ready` wants details.
+fn is_verbose(request: &Request) -> bool {
+    let mut parts = request.uri().query().unwrap_or_default().split('&');
+    parts.any(|part| matches!(part.split('=').next(), Some("verbose")))
+}
+
 fn ready(shared: &Shared) -> Response {
-    let (status, told) = if shared.service.is_draining() {
+    let (status, told) = readiness(shared);
+    json(status, &object!({"status": told}))
+}
+
+/// Returns the state of the server and of its upstream servers.
+fn health(shared: &Shared) -> Response {
+    let (status, told) = readiness(shared);
+    let mut about = shared.service.health();
+    about["status"] = object!(told);
+    about["in_flight"] = object!(shared.metrics.in_flight());
+    about["clients"] = object!(shared.clients.len());
+    json(status, &about)
+}
+
+fn readiness(shared: &Shared) -> (StatusCode, &'static str) {
+    if shared.service.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else if shared.service.is_saturated() {
         (StatusCode::SERVICE_UNAVAILABLE, "saturated")
     } else {
         (StatusCode::OK, "ready")
-    };
-    json(status, &object!({"status": told}))
+    }
 }
 
 /// Returns whether the request names this machine as host: a foreign page could make its own name resolve to
@@ -136,6 +170,14 @@ fn is_allowed_origin(shared: &Shared, headers: &HeaderMap) -> bool {
     }
 }
 
+/// Returns the origin of a request if `--http-allowed-origin` names it.
+pub fn named_origin(shared: &Shared, headers: &HeaderMap) -> Option<HeaderValue> {
+    let origin = headers.get(header::ORIGIN)?;
+    let known = normal(origin.to_str().ok()?)?;
+    let mut named = shared.service.settings().http_allowed_origin.iter().filter_map(|named| normal(named));
+    named.any(|named| named == known).then(|| origin.clone())
+}
+
 /// Returns whether a browser says that a page of another site caused the request, without an `Origin`. Browsers
 /// omit `Origin` for images and links, and a page with five of them must not count as five attempts of its
 /// reader.
@@ -155,7 +197,11 @@ fn normal(origin: &str) -> Option<Url> {
 /// Checks the token. A valid token is always accepted, whatever came from its address before: addresses of
 /// proxies and routers are shared. Only wrong tokens count as attempts, because a request without one guesses
 /// nothing.
-fn authenticate(shared: &Shared, client: IpAddr, headers: &HeaderMap) -> Result<Identity, Box<Response>> {
+async fn authenticate(
+    shared: &Shared,
+    client: IpAddr,
+    headers: &HeaderMap,
+) -> Result<Identity, Box<Response>> {
     if shared.service.settings().http_disable_auth {
         return Ok(Identity::STRANGER);
     }
@@ -167,21 +213,48 @@ fn authenticate(shared: &Shared, client: IpAddr, headers: &HeaderMap) -> Result<
     if let Some(identity) = token.and_then(|token| shared.tokens.identity(token)) {
         return Ok(identity);
     }
-    shared.metrics.refused();
-    let challenge = match token {
-        Some(_) => r#"Bearer realm="ptc_lisp", error="invalid_token""#,
-        None => r#"Bearer realm="ptc_lisp""#,
+    let refused = match (token, &shared.oauth) {
+        (Some(token), Some(oauth)) => match oauth.identity(token).await {
+            Ok(identity) => return Ok(identity),
+            Err(refused) => Some(refused),
+        },
+        (Some(_), None) => Some(TokenError::Invalid),
+        (None, _) => None,
     };
-    if token.is_some()
-        && let Verdict::Blocked(left) = shared.guard.failed(client, Instant::now())
-    {
-        let mut response = plain(StatusCode::TOO_MANY_REQUESTS, "too many requests");
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(left.as_secs().max(1)));
-        return Err(Box::new(response));
+    shared.metrics.refused();
+    Err(Box::new(match refused {
+        Some(TokenError::Unavailable) => {
+            plain(StatusCode::SERVICE_UNAVAILABLE, "the authorization server cannot be reached; retry later")
+        }
+        Some(TokenError::MissingScope) => {
+            let response = plain(StatusCode::FORBIDDEN, "the token lacks a scope");
+            challenged(shared, response, Some("insufficient_scope"))
+        }
+        Some(TokenError::Invalid) => match shared.guard.failed(client, Instant::now()) {
+            Verdict::Blocked(left) => {
+                let mut response = plain(StatusCode::TOO_MANY_REQUESTS, "too many requests");
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(left.as_secs().max(1)));
+                response
+            }
+            Verdict::Free => challenged(shared, unauthorized(), Some("invalid_token")),
+        },
+        None => challenged(shared, unauthorized(), None),
+    }))
+}
+
+fn unauthorized() -> Response {
+    plain(StatusCode::UNAUTHORIZED, "a bearer token is required")
+}
+
+/// Adds to a refusal what kind of token is needed, and where clients get one.
+fn challenged(shared: &Shared, mut response: Response, error: Option<&str>) -> Response {
+    let error = error.map_or(String::new(), |error| format!(", error=\"{error}\""));
+    let more = shared.oauth.as_ref().map_or(String::new(), OAuth::challenge);
+    let challenge = format!("Bearer realm=\"{SERVER_NAME}\"{error}{more}");
+    if let Ok(challenge) = HeaderValue::from_str(&challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
-    let mut response = plain(StatusCode::UNAUTHORIZED, "a bearer token is required");
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
-    Err(Box::new(response))
+    response
 }
 
 /// Returns whether the client accepts event streams.

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -38,11 +38,9 @@ struct What {
 
 impl Metrics {
     pub fn new(settings: &Settings) -> Metrics {
-        let host = || std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
-        let label = settings.http_instance_label.clone().or_else(host).unwrap_or_else(|| "ptc".to_string());
         let mut registry = Registry::with_prefix_and_labels(
             "ptc_mcp",
-            [(Cow::from("instance"), Cow::from(label))].into_iter(),
+            [(Cow::from("instance"), Cow::from(settings.instance_label()))].into_iter(),
         );
         let metrics = Metrics {
             in_flight: Gauge::default(),
@@ -91,7 +89,11 @@ impl Metrics {
             self.effects.get_or_create(&What { what }).inner().store(count, Ordering::Relaxed);
         }
         let mut text = String::new();
-        if encode(&mut text, &self.registry).is_err() {
+        let mut encoded = encode_registry(&mut text, &self.registry);
+        if let Some(calls) = service.metrics() {
+            encoded = encoded.and_then(|()| encode_registry(&mut text, calls));
+        }
+        if encoded.and_then(|()| encode_eof(&mut text)).is_err() {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be written");
         }
         let mut response = plain(StatusCode::OK, &text);

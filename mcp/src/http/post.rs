@@ -291,7 +291,12 @@ mod tests {
     fn is_same(argument: Option<&str>, sent: &[(&'static str, &'static str)]) -> bool {
         let meta = json!({META_VERSION: "2026-07-28"});
         let params = json!({"name": "report", "_meta": meta}).as_object().cloned().unwrap();
-        let request = Request { id: Id::Text("1".to_string()), method: "tools/call".to_string(), params };
+        let request = Request {
+            id: Id::Text("1".to_string()),
+            method: "tools/call".to_string(),
+            params,
+            exact_context: None,
+        };
         let standard = [(VERSION, "2026-07-28"), (METHOD, "tools/call"), (NAME, "report")];
         let headers: HeaderMap = standard
             .iter()

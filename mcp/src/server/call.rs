@@ -4,9 +4,11 @@ use super::Server;
 use super::approve::CallFingerprint;
 use super::calling::{Answers, Calling};
 use super::work::{CallOutcome, NoSlot, TOO_MANY_OPEN, panicked};
+use crate::attached;
 use crate::connection::Flight;
 use crate::debug::Record;
 use crate::frame::{Id, Request, RpcError};
+use crate::metrics::ObservedCall;
 use crate::profile::Profile;
 use crate::protocol::Revision;
 use crate::reason::Reason;
@@ -26,7 +28,7 @@ impl Server {
         revision: Revision,
         flight: &Flight,
     ) -> Result<Map<String, Value>, RpcError> {
-        let calling = Calling::new(&request, revision, flight);
+        let calling = Calling::new(&request, revision, flight, self.0.about.has_log);
         let reply = match self.called(request, &calling).await? {
             ToolResult::Reply(reply) => reply,
             ToolResult::InputRequired(asks) => return Ok(asks),
@@ -35,11 +37,14 @@ impl Server {
         if !revision.has_structure() {
             result.remove("structuredContent");
         }
+        if let Some(content) = result.get_mut("content").and_then(Value::as_array_mut) {
+            content.retain(|block| attached::is_known(block, revision));
+        }
         Ok(result)
     }
 
     async fn called(&self, request: Request, calling: &Calling<'_>) -> Result<ToolResult, RpcError> {
-        let mut params = request.params;
+        let (mut params, exact_context) = (request.params, request.exact_context);
         let name = match params.remove("name") {
             Some(Value::String(name)) => name,
             _ => {
@@ -69,7 +74,8 @@ impl Server {
             }
         };
         if !tool.is_recorded {
-            let outcome = self.run(tool, args, &request.id, calling, answers).await?;
+            let outcome =
+                self.run(tool, CallArgs { args, exact_context }, &request.id, calling, answers).await?;
             return Ok(ToolResult::of(outcome, profile));
         }
         let is_watched = self.0.parts.debug.is_some() || self.0.traces.is_some();
@@ -85,9 +91,10 @@ impl Server {
         });
         let trace = self.0.traces.as_ref().zip(about.clone()).map(|(traces, about)| traces.begin(about));
         let began = Instant::now();
+        let argument_bytes = self.0.metrics.as_ref().map_or(0, |_| ptc_upstream::json_bytes(&args));
         let span = spans::call(tool.name, calling.revision, calling.traceparent.as_deref());
         let part = span.in_scope(|| spans::part(tool.name));
-        let outcome = self.run(tool, args, &request.id, calling, answers);
+        let outcome = self.run(tool, CallArgs { args, exact_context }, &request.id, calling, answers);
         let outcome = outcome.instrument(part).instrument(span.clone()).await?;
         let payload = match &outcome {
             CallOutcome::Finished(payload) => payload,
@@ -109,17 +116,26 @@ impl Server {
             }
         }
         calling.log(tool.name, payload.reason.map(Reason::name));
-        Ok(ToolResult::of(outcome, profile))
+        let counted = self.0.metrics.as_ref().zip(match &outcome {
+            CallOutcome::Finished(payload) => Some(payload.reply(profile)),
+            CallOutcome::InputRequired(_) => None,
+        });
+        let Some((metrics, reply)) = counted else { return Ok(ToolResult::of(outcome, profile)) };
+        let owner = calling.flight.connection().payer();
+        let call = ObservedCall { tool: tool.name, owner, took: began.elapsed(), argument_bytes };
+        metrics.observe(&call, payload, &reply);
+        Ok(ToolResult::Reply(reply))
     }
 
     async fn run(
         &self,
         tool: &'static Tool,
-        args: Map<String, Value>,
+        args: CallArgs,
         id: &Id,
         calling: &Calling<'_>,
         answers: Option<Answers>,
     ) -> Result<CallOutcome, RpcError> {
+        let CallArgs { args, exact_context } = args;
         let connection = calling.flight.connection();
         let (owner, payer) = (connection.owner(), connection.payer());
         // Only programs that may call servers may need approval.
@@ -129,8 +145,9 @@ impl Server {
             drop(args);
             return self.answered_call(answers, fingerprint, calling).await;
         }
-        let weight = weight::of_entries(&args);
-        let call = ToolCall { args, owner, frame_bytes: frame_bytes(id), server: &self.0.parts };
+        let weight = weight::of_entries(&args) + exact_context.as_ref().map_or(0, String::len);
+        let call =
+            ToolCall { args, exact_context, owner, frame_bytes: frame_bytes(id), server: &self.0.parts };
         Ok(CallOutcome::Finished(match (tool.run)(call) {
             Work::Done(payload) => *payload,
             Work::Blocking(work) => tokio::task::spawn_blocking(work).await.map_err(panicked)?,
@@ -170,6 +187,13 @@ impl Server {
         payload.feedback = format!("the tools are: {}", names.join(", "));
         Ok(payload.reply(self.0.parts.settings.profile()))
     }
+}
+
+/// Arguments of a call.
+struct CallArgs {
+    args: Map<String, Value>,
+    /// JSON text of the argument `context`, if `args` rounds its numbers.
+    exact_context: Option<String>,
 }
 
 /// Bytes of arguments that are not counted, so that small calls get through whatever large ones use.

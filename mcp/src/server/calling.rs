@@ -35,7 +35,9 @@ pub struct Answers {
 }
 
 impl<'f> Calling<'f> {
-    pub fn new(request: &Request, revision: Revision, flight: &'f Flight) -> Calling<'f> {
+    /// Reads the options of a call. Clients get log messages only where the server offers them (`has_log`), whatever
+    /// level they ask for.
+    pub fn new(request: &Request, revision: Revision, flight: &'f Flight, has_log: bool) -> Calling<'f> {
         let connection = flight.connection();
         let capabilities = match revision.is_modern() {
             true => Capabilities::read(request.meta(META_CAPABILITIES)),
@@ -53,7 +55,7 @@ impl<'f> Calling<'f> {
             traceparent: request.meta("traceparent").and_then(Value::as_str).map(str::to_string),
             request_key: request.meta(META_REQUEST_KEY).cloned(),
             progress: token.cloned(),
-            log_level,
+            log_level: log_level.filter(|_| has_log),
             began: Instant::now(),
         }
     }

@@ -6,12 +6,14 @@ use super::table::{self, Entry};
 use super::turns::TurnRecord;
 use super::{Owner, SessionHeader, Sessions};
 use crate::args::EvalArgs;
+use crate::budget::ProgramBudget;
 use crate::context_data::ContextData;
 use crate::eval;
 use crate::pending::{ProgramState, RunScope};
 use crate::program::{self, Program};
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload};
+use crate::result_value::ResultLimits;
 use ptc_agent::lisp_eval::Preview;
 use ptc_runtime::{Cancel, Failure, Frozen, Outcome, Part, Session};
 use ptc_upstream::{Begun, ProgramHost, Suspension, UnderWay, Verdict};
@@ -84,12 +86,17 @@ impl Reservation {
     /// ends meanwhile, the program is stopped by the same `cancel`, and the payload says that the session is
     /// closed.
     pub async fn run(self, scope: RunScope) -> ProgramState {
+        self.run_exactly(None, scope).await
+    }
+
+    /// Runs the program with the text of its context, if the arguments round numbers.
+    pub(crate) async fn run_exactly(self, exact_context: Option<String>, scope: RunScope) -> ProgramState {
         if !self.begin(&scope.cancel, true) {
             return ProgramState::Finished(self.closed());
         }
         let (session, calls) = (self.kept.session.clone(), Calls::default());
         let mut reserved = self;
-        let context = ContextData::Sent(std::mem::take(&mut reserved.args.context));
+        let context = ContextData::new(std::mem::take(&mut reserved.args.context), exact_context);
         program::run(Turn { session, calls, context, since: Instant::now(), reserved }, scope).await
     }
 
@@ -273,8 +280,9 @@ impl Program for Turn {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         unbroken(|| {
-            self.session.set_grants(self.context.grants(scope)?);
             let reserved = &self.reserved;
+            let budget = ProgramBudget::of(&reserved.programs, self.timeout());
+            self.session.set_grants(self.context.grants(scope)?.turn_host(budget));
             self.session.set_tools(self.calls.watch(self.session.tools().clone()));
             reserved.programs.begin(self.timeout());
             scope.note(&reserved.programs);
@@ -293,8 +301,9 @@ impl Program for Turn {
             return Err(Box::new(self.reserved.closed()));
         }
         unbroken(|| {
-            let grants = self.context.grants(scope)?;
             let programs = &self.reserved.programs;
+            let budget = ProgramBudget::of(programs, suspended.left);
+            let grants = self.context.grants(scope)?.turn_host(budget);
             Ok(programs.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
         })
     }
@@ -324,7 +333,7 @@ impl Turn {
     /// Builds the payload of a program that has ended or was cancelled, and commits its state if it succeeded.
     fn ended(&self, ran: Option<Result<Outcome, Failure>>, cancel: &Cancel) -> Payload {
         let (reserved, inner) = (&self.reserved, &self.reserved.sessions.0);
-        let most = inner.settings.max_result_bytes;
+        let most = ResultLimits::of(&inner.settings);
         let payload = match &ran {
             Some(Ok(outcome)) => eval::succeeded(outcome, reserved.args.output_schema.as_ref(), most),
             Some(Err(failure)) => {
@@ -340,7 +349,12 @@ impl Turn {
             Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
             Some(Ok(outcome)) if !payload.is_error() => {
                 let tool_calls = self.calls.kept(|text| inner.scrubbed(text));
-                reserved.commit(payload, &outcome, tool_calls)
+                let payload = reserved.commit(payload, &outcome, tool_calls);
+                match payload.is_error() {
+                    // Nothing reached the client, so nothing was saved.
+                    true => Payload { metrics: inner.host.metrics(&payload, &reserved.programs), ..payload },
+                    false => payload,
+                }
             }
             _ => payload,
         }

@@ -54,7 +54,7 @@ impl Settings {
     ///
     /// ```
     /// use ptc_mcp::Settings;
-    /// let env = |name: &str| (name == "PTC_RUNNER_MCP_MAX_SESSIONS").then(|| "8".to_string());
+    /// let env = |name: &str| (name == "PTC_MCP_MAX_SESSIONS").then(|| "8".to_string());
     /// let resolved = Settings::resolve(["--sessions", "--max-program-bytes=1000"], env).unwrap();
     /// assert_eq!((resolved.settings.max_sessions, resolved.settings.max_program_bytes), (8, 1000));
     /// assert!(resolved.settings.sessions);
@@ -70,17 +70,25 @@ impl Settings {
         let given = given(flags, &mut problems);
         let mut resolved =
             Resolved { settings: Settings::default(), warnings: Vec::new(), origins: BTreeMap::new() };
-        let is_http = given.contains_key("http") || env(&flag_env("http")).is_some();
+        let is_http = given.contains_key("http")
+            || Flag::named("http").is_some_and(|flag| variable(flag, &env).is_some());
         for flag in FLAGS {
             let (text, origin) = match given.get(flag.name) {
                 Some(text) => (text.clone(), Origin::Flag),
-                None => match env(&flag.env()) {
+                None => match variable(flag, &env) {
                     // Whoever set it meant to set something.
-                    Some(text) if text.trim().is_empty() => {
-                        resolved.warnings.push(empty(flag));
+                    Some((name, text)) if text.trim().is_empty() => {
+                        resolved.warnings.push(empty(flag, &name));
                         continue;
                     }
-                    Some(text) => (text, Origin::Env(flag.env())),
+                    Some((name, text)) => {
+                        if name != flag.env() {
+                            resolved
+                                .warnings
+                                .push(format!("{name} is an old name; set {} instead", flag.env()));
+                        }
+                        (text, Origin::Env(name))
+                    }
                     None => continue,
                 },
             };
@@ -160,25 +168,39 @@ impl Settings {
                 "--http-trusted-proxy must be an IP address or a network such as 10.0.0.0/8, got: {shown:?}"
             ));
         }
-        let has_tokens = self.http_auth_token.is_some() || self.http_auth_token_file.is_some();
+        let has_issuer = !self.http_oauth_issuer.is_empty();
+        let has_tokens = self.http_auth_token.is_some() || self.http_auth_token_file.is_some() || has_issuer;
         if !has_tokens && !self.http_disable_auth {
             wrong("--http needs --http-auth-token, or --http-disable-auth on the loopback");
+        }
+        if has_issuer && self.http_disable_auth {
+            wrong("--http-oauth-issuer and --http-disable-auth cannot be used together");
+        }
+        let needs_issuer = [
+            ("--http-oauth-audience", self.http_oauth_audience.is_some()),
+            ("--http-oauth-jwks", self.http_oauth_jwks.is_some()),
+            ("--http-oauth-scope", !self.http_oauth_scope.is_empty()),
+            ("--http-oauth-introspection", self.http_oauth_introspection.is_some()),
+        ];
+        for (flag, _) in needs_issuer.iter().filter(|(_, is_given)| *is_given && !has_issuer) {
+            wrong(&format!("{flag} needs --http-oauth-issuer"));
         }
         problems
     }
 }
 
+/// Returns the variable that sets a flag, with its value: by its name, or else by the name in older versions.
+fn variable(flag: &Flag, env: impl Fn(&str) -> Option<String>) -> Option<(String, String)> {
+    [flag.env(), flag.old_env()].into_iter().find_map(|name| env(&name).map(|text| (name, text)))
+}
+
 /// Returns the warning about a variable that is set to nothing.
-fn empty(flag: &Flag) -> String {
+fn empty(flag: &Flag, name: &str) -> String {
     let so = match flag.name {
         "trusted" => ": preludes need no signature",
         _ => "",
     };
-    format!("{} is set and empty, which counts as not set{so}", flag.env())
-}
-
-fn flag_env(name: &str) -> String {
-    Flag::named(name).map_or(String::new(), Flag::env)
+    format!("{name} is set and empty, which counts as not set{so}")
 }
 
 /// Returns whether an invalid value is ignored with a warning: for switches and some words, and for numbers of
@@ -244,7 +266,7 @@ impl Resolved {
         self.origins.get(name).cloned().unwrap_or(Origin::Default)
     }
 
-    /// Formats every setting with its value and source; secrets are hidden, also in addresses.
+    /// Formats every setting with the value in force and its source; secrets are hidden, also in addresses.
     ///
     /// ```
     /// use ptc_mcp::Settings;
@@ -253,10 +275,15 @@ impl Resolved {
     /// let shown = Settings::resolve(flags, |_| None).unwrap().print();
     /// assert!(shown.contains("http = true  # flag") && !shown.contains(token));
     /// assert!(shown.contains("http-auth-token = [REDACTED]  # flag"));
+    /// assert!(shown.contains("program-timeout-ms = 1000  # default"));
     /// ```
     pub fn print(&self) -> String {
         let line = |flag: &Flag| {
-            let shown = self.settings.shown(flag);
+            let shown = match self.settings.shown(flag) {
+                // What nobody set may depend on the machine or on other settings.
+                empty if empty.is_empty() => self.settings.derived(flag).unwrap_or_default(),
+                shown => shown,
+            };
             let shown = match (flag.is_secret, shown.is_empty()) {
                 (_, true) => "(unset)",
                 (true, false) => REDACTED,

@@ -89,7 +89,7 @@ impl Outcome {
             "duration_ms": began.elapsed().as_millis() as u64, "turn_count": step.turns.len(),
             "result_bytes": 0, "truncated": false,
         });
-        let counted = given.as_ref().map(TaskAnswer::counted);
+        let counted = given.as_ref().map(|given| given.returned_bytes);
         match (&failed, &given) {
             (Some(failed), _) => {
                 put("status", json!("error"));
@@ -106,9 +106,9 @@ impl Outcome {
             (None, given) => {
                 let given = given.as_ref();
                 put("status", json!("ok"));
-                put("answer", json!(given.map(|given| &given.answer)));
-                put("structured_result", json!(given.map(|given| &given.structured)));
-                execution["result_bytes"] = json!(counted.as_ref().map_or(0, String::len));
+                put("answer", json!(given.map(|given| &given.texts.answer)));
+                put("structured_result", json!(given.map(|given| &given.texts.structured)));
+                execution["result_bytes"] = json!(given.map_or(0, |given| given.texts.bytes()));
                 execution["truncated"] = json!(given.is_some_and(|given| given.truncated));
             }
         }
@@ -129,7 +129,7 @@ impl Outcome {
             put("trace_id", json!(id));
         }
         let metrics = (log.len() > 0).then(|| {
-            let mut metrics = context.metrics_in_any_case(counted.as_deref(), &[]);
+            let mut metrics = context.metrics_in_any_case(counted, &[]);
             metrics["server_side_llm"] = log.server_side_llm();
             metrics["efficiency_note"] = json!(NOTE);
             metrics
@@ -137,7 +137,7 @@ impl Outcome {
         if let Some(metrics) = &metrics {
             put("ptc_metrics", metrics.clone());
         }
-        let text = given.map(|given| given.answer);
+        let text = given.map(|given| given.texts.answer);
         Outcome { failed, answer, text, calls: listed, results, metrics, planner_calls: log.calls() }
     }
 
@@ -242,13 +242,15 @@ impl Failed {
 
 /// Answer of a successful task.
 struct TaskAnswer {
-    answer: String,
-    structured: Value,
+    texts: Texts,
     truncated: bool,
+    /// Size of what the task's program returned, before anything was cut, in bytes.
+    returned_bytes: u64,
 }
 
 impl TaskAnswer {
     fn of(value: Value, args: &TaskArgs, settings: &Settings, warnings: &mut Vec<Value>) -> TaskAnswer {
+        let returned_bytes = Texts::of(value.clone()).bytes();
         let most_items = args.constraints.max_items.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
         let mut truncated = false;
         let value = match (value, most_items) {
@@ -260,14 +262,7 @@ impl TaskAnswer {
             }
             (value, _) => value,
         };
-        let (answer, structured) = match value {
-            Value::String(text) => (text, Value::Null),
-            Value::Object(map) => match map.get("answer").and_then(Value::as_str) {
-                Some(text) => (text.to_string(), Value::Object(map)),
-                None => (Value::Object(map.clone()).to_string(), Value::Object(map)),
-            },
-            other => (other.to_string(), other),
-        };
+        let Texts { answer, structured } = Texts::of(value);
         let most = usize::try_from(settings.agentic_max_result_bytes).unwrap_or(usize::MAX);
         let (shown, is_whole) = cut::bytes(&answer, most);
         // Exact or absent: half an object would be useless.
@@ -276,16 +271,34 @@ impl TaskAnswer {
             truncated = true;
             warnings.push(json!({"code": "max_result_bytes", "detail": most}));
         }
-        TaskAnswer {
-            answer: shown.to_string(),
-            structured: if is_kept { structured } else { Value::Null },
-            truncated,
-        }
+        let texts =
+            Texts { answer: shown.to_string(), structured: if is_kept { structured } else { Value::Null } };
+        TaskAnswer { texts, truncated, returned_bytes }
+    }
+}
+
+/// A value as an answer for people and as data for programs.
+struct Texts {
+    answer: String,
+    structured: Value,
+}
+
+impl Texts {
+    fn of(value: Value) -> Texts {
+        let (answer, structured) = match value {
+            Value::String(text) => (text, Value::Null),
+            Value::Object(map) => match map.get("answer").and_then(Value::as_str) {
+                Some(text) => (text.to_string(), Value::Object(map)),
+                None => (Value::Object(map.clone()).to_string(), Value::Object(map)),
+            },
+            other => (other.to_string(), other),
+        };
+        Texts { answer, structured }
     }
 
-    /// Returns the text that counts as the result in the metrics.
-    fn counted(&self) -> String {
-        json!({"answer": self.answer, "structured_result": self.structured}).to_string()
+    /// Returns their size in a reply, in bytes.
+    fn bytes(&self) -> u64 {
+        ptc_upstream::json_bytes(&json!({"answer": self.answer, "structured_result": self.structured}))
     }
 }
 

@@ -25,9 +25,9 @@ fn run(call: ToolCall<'_>) -> Work {
         Ok(args) => args,
         Err(message) => return Work::done(Payload::error(Reason::ArgsError, message)),
     };
-    let evaluator = call.server.evaluator.clone();
+    let (evaluator, exact) = (call.server.evaluator.clone(), call.exact_context);
     Work::Program(ProgramWork {
-        job: Box::new(move |scope| Box::pin(async move { evaluator.run(args, &scope).await })),
+        job: Box::new(move |scope| Box::pin(async move { evaluator.run_exactly(args, exact, &scope).await })),
         left: call.server.host.timeout(),
         may_ask: true,
         refusal: Payload::error,

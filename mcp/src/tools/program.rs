@@ -13,7 +13,8 @@ pub(super) fn description(offer: &Offer<'_>, about: &str) -> String {
     let authoring = include_str!("../../prompts/authoring.md").trim_ascii();
     let profile = profile_note(offer.settings.profile());
     let parts = discovery.into_iter().chain([about, authoring, reference_card(), profile]);
-    parts.chain(offer.catalogue).collect::<Vec<_>>().join("\n\n")
+    let preludes = offer.preludes.map(str::trim_end);
+    parts.chain(preludes).chain(offer.catalogue).collect::<Vec<_>>().join("\n\n")
 }
 
 fn profile_note(profile: Profile) -> &'static str {

@@ -42,9 +42,10 @@ fn run(call: ToolCall<'_>) -> Work {
     let Some(sessions) = &call.server.sessions else { return Work::done(session_tool::disabled()) };
     // A caller without access to the session is told so first, with or without a permit. Without a permit, the
     // reservation is dropped.
+    let exact = call.exact_context;
     match reserve(sessions, call.owner, call.args) {
         Ok(reservation) => Work::Program(ProgramWork {
-            job: Box::new(move |scope| Box::pin(reservation.run(scope))),
+            job: Box::new(move |scope| Box::pin(reservation.run_exactly(exact, scope))),
             left: call.server.host.timeout(),
             may_ask: true,
             refusal: Payload::error,

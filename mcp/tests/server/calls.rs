@@ -119,3 +119,32 @@ async fn calls_know_nothing_of_each_other() {
     pipe.eval(2, "x").await;
     assert!(text(&pipe.next().await.unwrap()).starts_with("runtime_error: "));
 }
+
+#[tokio::test]
+async fn integers_beyond_64_bits_stay_exact() {
+    let mut pipe = Pipe::to(&server(&["--response-profile=structured", "--sessions"]));
+    // As text: a JSON library would round it on the way.
+    let long = "123456789012345678901234567890";
+    let call = |tool: &str, session: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}","arguments":{{{session}"program":"[(+ data/n 1) (str data/n) data/m]","context":{{"n":{long},"m":-9223372036854775809}}}}}}}}"#
+        )
+    };
+    let exact =
+        r#"user=> [123456789012345678901234567891 "123456789012345678901234567890" -9223372036854775809]"#;
+    pipe.raw(format!("{}\n", call("lisp_eval", "")).as_bytes()).await;
+    let told = pipe.next().await.unwrap();
+    assert_eq!(told["result"]["content"][0]["text"], exact);
+    // The object has no rounded number either.
+    let object = &told["result"]["structuredContent"];
+    assert_eq!((&object["value"], &object["result"]), (&Value::Null, &json!(exact)));
+    let started = pipe.ask(1, "tools/call", json!({"name": "lisp_session_start", "arguments": {}})).await;
+    let id = started["result"]["structuredContent"]["session_id"].as_str().unwrap();
+    let in_session = call("lisp_session_eval", &format!(r#""session_id":"{id}","#));
+    pipe.raw(format!("{in_session}\n").as_bytes()).await;
+    let told = pipe.next().await.unwrap();
+    assert!(told["result"]["content"][0]["text"].as_str().unwrap().starts_with(exact), "{told}");
+    let schema = json!({"name": "lisp_eval", "arguments": {"program": "(* 99999999999 99999999999 99999999999)", "output_schema": {"type": "integer"}}});
+    let told = pipe.ask(2, "tools/call", schema).await;
+    assert!(text(&told).contains("(str n)"), "{told}");
+}

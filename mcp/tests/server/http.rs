@@ -151,11 +151,53 @@ async fn checks_come_in_their_order() {
 }
 
 #[tokio::test]
+async fn pages_of_allowed_origins_may_ask_first_and_read_the_answers() {
+    let page = "https://app.example";
+    let web = Web::with_token(&["--http-allowed-origin", page]).await;
+    let ask = |origin: &str, headers: &str| {
+        web.client
+            .request(Method::OPTIONS, format!("{}/mcp", web.url))
+            .header("origin", origin)
+            .header("sec-fetch-site", "cross-site")
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", headers)
+            .send()
+    };
+    // Browsers send no token with this request.
+    let told = ask(page, "authorization, content-type, mcp-param-region, x-evil").await.unwrap();
+    assert_eq!(told.status(), 204);
+    assert_eq!(told.headers()["access-control-allow-origin"], page);
+    assert_eq!(told.headers()["access-control-allow-methods"], "POST, GET, DELETE");
+    assert_eq!(
+        told.headers()["access-control-allow-headers"],
+        "authorization, content-type, mcp-param-region"
+    );
+    assert_eq!(told.headers()["vary"], "Origin");
+    let told = ask("https://evil.example", "authorization").await.unwrap();
+    assert_eq!(told.status(), 403);
+    assert!(!told.headers().contains_key("access-control-allow-origin"));
+    let called = web.post(&hello()).bearer_auth(TOKEN).header("origin", page).send().await.unwrap();
+    assert_eq!(called.status(), 200);
+    assert_eq!(called.headers()["access-control-allow-origin"], page);
+    assert!(called.headers()["access-control-expose-headers"].to_str().unwrap().contains("Mcp-Session-Id"));
+    let refused = web.post(&hello()).header("origin", page).send().await.unwrap();
+    assert_eq!(
+        (refused.status(), &refused.headers()["access-control-allow-origin"]),
+        (StatusCode::UNAUTHORIZED, &page.parse().unwrap())
+    );
+    // Without a list, pages of this machine may call, but no browser asks for them.
+    let web = Web::with_token(&[]).await;
+    let local =
+        web.post(&hello()).bearer_auth(TOKEN).header("origin", "http://localhost:1").send().await.unwrap();
+    assert!(local.status() == 200 && !local.headers().contains_key("access-control-allow-origin"));
+}
+
+#[tokio::test]
 async fn wrong_tokens_are_told_apart_from_none_until_the_sender_is_blocked() {
     let web = Web::with_token(&["--http-auth-rate-limit-max-failures=3"]).await;
     let without = web.post(&hello()).send().await.unwrap();
     assert_eq!(without.status(), 401);
-    assert_eq!(without.headers()["www-authenticate"], r#"Bearer realm="ptc_lisp""#);
+    assert_eq!(without.headers()["www-authenticate"], r#"Bearer realm="ptc""#);
     let wrong = web.post(&hello()).bearer_auth("wrong").send().await.unwrap();
     assert!(wrong.headers()["www-authenticate"].to_str().unwrap().contains("invalid_token"));
     assert_eq!(web.post(&hello()).bearer_auth(TOKEN).send().await.unwrap().status(), 200);
@@ -400,4 +442,53 @@ async fn requests_have_names_and_counts() {
     assert!(unnamed.headers()["x-request-id"].len() < 128);
     let metrics = web.client.get(format!("{}/metrics", web.url)).send().await.unwrap().text().await.unwrap();
     assert!(metrics.contains("ptc_mcp_http_sessions") && metrics.contains("status=\"200\"} 2"), "{metrics}");
+}
+
+#[tokio::test]
+async fn calls_are_counted_by_tool_server_and_owner() {
+    let (server, _bank) =
+        crate::bank::server_with_bank(&["--http", "--http-auth-token", TOKEN, "--http-metrics"]);
+    let web = Web::start(server).await;
+    let session = web.post(&hello()).bearer_auth(TOKEN).send().await.unwrap();
+    let session = session.headers()["mcp-session-id"].to_str().unwrap().to_string();
+    let call = |program: &str| {
+        web.post(&eval(1, program)).bearer_auth(TOKEN).header("mcp-session-id", &session).send()
+    };
+    let balance = r#"(count (str (tool/call {:server "bank" :tool "balance"})))"#;
+    for program in [balance, balance, "(fail 1)"] {
+        assert_eq!(call(program).await.unwrap().status(), 200);
+    }
+    let page = |path: &str| web.client.get(format!("{}{path}", web.url));
+    let metrics = page("/metrics").bearer_auth(TOKEN).send().await.unwrap().text().await.unwrap();
+    let value = |parts: &[&str]| {
+        let line = metrics.lines().find(|line| parts.iter().all(|part| line.contains(part)));
+        let line = line.unwrap_or_else(|| panic!("no {parts:?} in {metrics}"));
+        line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(value(&["ptc_mcp_tool_calls_total", r#"tool="lisp_eval""#, r#"status="ok""#]), 2.0);
+    assert_eq!(value(&["ptc_mcp_tool_calls_total", r#"status="fail""#]), 1.0);
+    assert_eq!(value(&["ptc_mcp_tool_duration_seconds_count", r#"tool="lisp_eval""#]), 3.0);
+    let bank = [r#"upstream="bank""#, r#"tool="balance""#];
+    assert_eq!(
+        value(&[&["ptc_mcp_upstream_calls_total", r#"status="ok""#, "owner=\""][..], &bank].concat()),
+        2.0
+    );
+    assert_eq!(value(&[&["ptc_mcp_upstream_duration_seconds_count"][..], &bank].concat()), 2.0);
+    for name in ["ptc_mcp_tool_request_bytes_total", "ptc_mcp_tool_reply_bytes_total"] {
+        assert!(value(&[name]) > 0.0, "{name}");
+    }
+    value(&["ptc_mcp_saved_bytes_total"]);
+    assert!(metrics.ends_with("# EOF\n") && metrics.matches("# EOF").count() == 1, "{metrics}");
+    assert!(!metrics.contains(TOKEN));
+
+    // The short page is for everybody, the long one is not.
+    assert_eq!(page("/ready").send().await.unwrap().text().await.unwrap(), r#"{"status":"ready"}"#);
+    assert_eq!(page("/ready?verbose").send().await.unwrap().status(), 401);
+    let health = body(page("/ready?verbose").bearer_auth(TOKEN).send().await.unwrap()).await;
+    assert_eq!(health["status"], "ready");
+    assert_eq!(
+        (&health["upstreams"][0]["name"], &health["upstreams"][0]["healthy"]),
+        (&json!("bank"), &json!(true))
+    );
+    assert!(health["upstreams"][0]["tools"].as_u64().unwrap() > 0, "{health}");
 }

@@ -2,6 +2,9 @@
 
 use crate::pipe::Pipe;
 use crate::server;
+use ptc_mcp::protocol::Build;
+use ptc_mcp::{Host, Server, Sessions};
+use ptc_runtime::{Inventory, Prelude, Runtime};
 use serde_json::{Value, json};
 
 async fn listed(flags: &[&str]) -> Value {
@@ -50,6 +53,28 @@ async fn a_model_is_told_what_it_needs_to_write_a_program() {
     assert!(told.contains("data/name") && told.contains("group-by") && told.contains("`->>`"));
     assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
     assert_eq!(tools[0]["annotations"]["openWorldHint"], false);
+}
+
+#[tokio::test]
+async fn functions_of_preludes_are_listed_as_in_the_prompt_of_an_agent() {
+    let settings = crate::settings(&["--sessions"]);
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let source = "(ns shop \"Prices.\")\n(defn gross \"Adds tax.\" [net] (* net 2))\n(defn- secret [] 1)";
+    let prelude = Prelude::compile(&runtime, source).unwrap();
+    let host = Host::new(&runtime, &settings, None).prelude(&prelude).unwrap();
+    let inventory = host.runtime().inventory(Inventory::default()).unwrap();
+    assert!(inventory.contains("shop/gross (gross net) [pure] - Adds tax.") && !inventory.contains("secret"));
+    let sessions = Sessions::builder(&host, &settings).open().unwrap();
+    let server = Server::new(host, &settings, Some(sessions), Build::default()).unwrap();
+    let mut pipe = Pipe::to(&server);
+    let told = pipe.ask(1, "initialize", json!({"protocolVersion": "2025-11-25"})).await;
+    let instructions = told["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("libraries: shop; (dir 'name)"), "{instructions}");
+    let tools = pipe.ask(2, "tools/list", json!({})).await["result"]["tools"].take();
+    for tool in ["lisp_eval", "lisp_session_eval"] {
+        let tool = tools.as_array().unwrap().iter().find(|found| found["name"] == tool).unwrap();
+        assert!(tool["description"].as_str().unwrap().contains(inventory.trim_end()), "{tool}");
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod http;
 mod listing;
 mod methods;
 mod modern;
+mod oauth;
 mod pipe;
 mod progress;
 mod read_only;

@@ -22,7 +22,7 @@ async fn the_handshake_agrees_on_a_revision_both_know() {
         let mut pipe = Pipe::to(&server(&[]));
         let result = pipe.ask(0, "initialize", hello(asked)).await["result"].take();
         assert_eq!(result["protocolVersion"], agreed, "{asked}");
-        assert_eq!(result["serverInfo"]["name"], "ptc_lisp");
+        assert_eq!(result["serverInfo"]["name"], "ptc");
         assert!(result["serverInfo"]["build"]["package_version"].is_string());
         assert_eq!(result["capabilities"], json!({"tools": {"listChanged": false}}));
         assert!(result["instructions"].is_string());

@@ -18,7 +18,7 @@ async fn the_server_can_be_discovered() {
     assert_eq!(result["resultType"], "complete");
     let versions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
     assert_eq!(result["supportedVersions"], json!(versions));
-    assert_eq!(result["serverInfo"]["name"], "ptc_lisp");
+    assert_eq!(result["serverInfo"]["name"], "ptc");
     assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(300_000), &json!("public")));
     assert!(result["instructions"].is_string() && result["capabilities"]["tools"].is_object());
 }
@@ -28,7 +28,7 @@ async fn both_ways_to_speak_may_alternate() {
     let mut pipe = Pipe::to(&server(&[]));
     let list = pipe.ask(1, "tools/list", json!({"_meta": meta("2026-07-28")})).await["result"].take();
     assert_eq!((&list["resultType"], &list["ttlMs"]), (&json!("complete"), &json!(300_000)));
-    assert_eq!(list["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "ptc_lisp");
+    assert_eq!(list["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "ptc");
     let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     assert_eq!(pipe.ask(2, "initialize", hello).await["result"]["protocolVersion"], "2025-06-18");
     assert!(pipe.ask(3, "tools/list", json!({})).await["result"].get("resultType").is_none());

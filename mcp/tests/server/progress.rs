@@ -108,8 +108,6 @@ async fn log_messages_are_for_who_asks_where_the_server_offers_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_speaks_for_itself_says_what_it_wants_to_hear() {
-    let loud = server(&["--client-log"]);
-    let mut pipe = Pipe::to(&loud);
     let meta = |level: Option<&str>| {
         let mut meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -120,6 +118,16 @@ async fn a_request_that_speaks_for_itself_says_what_it_wants_to_hear() {
         }
         meta
     };
+    let quiet = server(&[]);
+    let mut pipe = Pipe::to(&quiet);
+    assert_eq!(
+        pipe.ask(1, "tools/call", eval("1", meta(Some("debug")))).await["id"],
+        1,
+        "it offers no messages"
+    );
+
+    let loud = server(&["--client-log"]);
+    let mut pipe = Pipe::to(&loud);
     assert_eq!(pipe.ask(1, "tools/call", eval("1", meta(None))).await["id"], 1);
     let told = pipe.ask(2, "tools/call", eval("1", meta(Some("debug")))).await;
     assert_eq!(told["method"], "notifications/message");

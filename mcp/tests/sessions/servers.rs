@@ -187,3 +187,24 @@ fn a_kept_function_calls_in_the_budget_of_who_runs_it() {
     let payload = world.eval(&id, "[(ask) (ask)]");
     assert_eq!(debug(&payload)["ptc_metrics"]["upstream_call_count"], 2);
 }
+
+#[test]
+fn a_program_whose_state_is_not_kept_has_saved_nothing() {
+    let (world, _) = world();
+    let id = world.begin();
+    let program = format!("(def big (.repeat \"x\" 300000)) {}", call("echo"));
+    let payload = world.eval(&id, &program);
+    refused(&payload, Reason::SessionLimitExceeded);
+    let metrics = &debug(&payload)["ptc_metrics"];
+    assert_eq!((&metrics["upstream_call_count"], &metrics["final_result_bytes"]), (&json!(1), &json!(0)));
+    assert_eq!(metrics["payload_reduction_ratio"], json!(null));
+}
+
+#[test]
+fn a_program_learns_what_it_has_left() {
+    let (world, _) = world();
+    let id = world.begin();
+    let left = "(let [left (budget/remaining)] [(:upstream-calls left) (:catalog-ops left) (< 0 (:timeout-ms left) 60001)])";
+    assert_eq!(world.value(&id, left), "[50 25 true]");
+    assert_eq!(world.value(&id, &format!("(do {} {left})", call("echo"))), "[49 25 true]");
+}

@@ -78,7 +78,7 @@ async fn calls_are_told_to_a_collector_without_what_was_in_them() {
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
     let kept = lines.clone();
     let write = move |line: &str| kept.lock().unwrap().push(line.to_string());
-    log::install(log::subscriber(LogLevel::Info, None, write), Some(&exporter));
+    log::install(log::subscriber(LogLevel::Info, log::LateRedactor::default(), write), Some(&exporter));
 
     let (server, bank) = bank::server_with_bank(&["--sessions"]);
     let mut pipe = Pipe::to(&server);

@@ -28,7 +28,9 @@ pub(super) enum Payload<'r> {
     Json(Cow<'r, str>),
     /// A text block that is JSON.
     JsonText(String),
-    /// Content blocks with images among them as JSON text, and the beginning of their text.
+    /// Structured content, and content blocks with images or links among them, both as JSON text.
+    JsonAndBlocks(Cow<'r, str>, String),
+    /// Content blocks with images or links among them as JSON text, and the beginning of their text.
     Blocks(String, String),
     Text(String),
     Nothing,
@@ -36,7 +38,8 @@ pub(super) enum Payload<'r> {
 
 /// A reply converted for the program, with facts for the list of calls.
 pub(super) struct Received {
-    /// Value for the program: `{:ok true :value v :value_kind k}`, with `:raw` if requested.
+    /// Value for the program: `{:ok true :value v :value_kind k}`, with `:blocks` if there are images or links beside
+    /// structured content, and with `:raw` if requested.
     pub answer: ToolAnswer,
     pub kind: &'static str,
     /// Size of the payload as text, in bytes.
@@ -68,12 +71,18 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
         let said = said.unwrap_or_else(|| "the tool failed without a message".to_string());
         return Err(with_facts(Fault::new(Reason::ToolError, said), reply));
     }
-    if let Some(value) = structured {
-        return Ok(Payload::Json(redactor.scrub_json_text(value.get())));
-    }
-    if let Some(blocks) = content.filter(|content| raw::find(content, image_block).is_some()) {
-        let words = redactor.scrub(&text().unwrap_or_default()).into_owned();
-        return Ok(Payload::Blocks(redactor.scrub_json_text(blocks.get()).into_owned(), words));
+    let blocks = content.filter(|content| raw::find(content, rich_block).is_some());
+    let blocks = blocks.map(|blocks| redactor.scrub_json_text(blocks.get()).into_owned());
+    match (structured, blocks) {
+        (Some(value), None) => return Ok(Payload::Json(redactor.scrub_json_text(value.get()))),
+        (Some(value), Some(blocks)) => {
+            return Ok(Payload::JsonAndBlocks(redactor.scrub_json_text(value.get()), blocks));
+        }
+        (None, Some(blocks)) => {
+            let words = redactor.scrub(&text().unwrap_or_default()).into_owned();
+            return Ok(Payload::Blocks(blocks, words));
+        }
+        (None, None) => {}
     }
     let Some(text) = text() else { return Ok(Payload::Nothing) };
     Ok(match serde_json::from_str::<&RawValue>(&text) {
@@ -90,12 +99,19 @@ fn text_of_block(block: &RawValue) -> Option<String> {
     text.and_then(raw::string)
 }
 
-/// Returns Some for an image block with a media type. Its data is not read.
-fn image_block(block: &RawValue) -> Option<()> {
-    let [kind, data, media_type] = raw::members(block, ["type", "data", "mimeType"]);
-    let is_image = kind.and_then(raw::string).as_deref() == Some("image");
-    let is_text = |value: Option<&RawValue>| value.is_some_and(|value| value.get().starts_with('"'));
-    (is_image && is_text(data) && is_text(media_type)).then_some(())
+/// Returns Some for a block that text cannot replace: an image or audio with a media type, a file or a link. Its data
+/// is not read.
+fn rich_block(block: &RawValue) -> Option<()> {
+    let [kind, data, media_type, uri, resource] =
+        raw::members(block, ["type", "data", "mimeType", "uri", "resource"]);
+    let starts = |value: Option<&RawValue>, c| value.is_some_and(|value| value.get().starts_with(c));
+    let is_rich = match kind.and_then(raw::string).as_deref()? {
+        "image" | "audio" => starts(data, '"') && starts(media_type, '"'),
+        "resource_link" => starts(uri, '"'),
+        "resource" => starts(resource, '{'),
+        _ => false,
+    };
+    is_rich.then_some(())
 }
 
 fn with_facts(fault: Fault, reply: &Reply) -> Fault {
@@ -133,6 +149,10 @@ pub(super) fn read(
     let kind = payload.kind();
     let (bytes, shape, head) = match payload {
         Payload::Json(text) => about_json(&text),
+        Payload::JsonAndBlocks(text, blocks) => {
+            let (bytes, shape, head) = about_json(&text);
+            (bytes + blocks.len() as u64, shape, head)
+        }
         Payload::JsonText(text) => about_json(&text),
         // A preview of image bytes would be useless.
         Payload::Blocks(text, words) => {
@@ -234,7 +254,7 @@ impl<'r> Payload<'r> {
     /// Returns the payload's JSON text; None if it is not JSON.
     pub fn json(&self) -> Option<&str> {
         match self {
-            Payload::Json(text) => Some(text),
+            Payload::Json(text) | Payload::JsonAndBlocks(text, _) => Some(text),
             Payload::JsonText(text) | Payload::Blocks(text, _) => Some(text),
             Payload::Text(_) | Payload::Nothing => None,
         }
@@ -242,7 +262,7 @@ impl<'r> Payload<'r> {
 
     fn kind(&self) -> &'static str {
         match self {
-            Payload::Json(_) | Payload::JsonText(_) => "json",
+            Payload::Json(_) | Payload::JsonAndBlocks(..) | Payload::JsonText(_) => "json",
             Payload::Blocks(..) => "blocks",
             Payload::Text(_) => "text",
             Payload::Nothing => "none",
@@ -283,6 +303,10 @@ fn build(payload: &Payload<'_>, raw: Option<&str>, most: u64) -> Result<Frozen, 
         let is_ok = parse_json(heap, "true", &options)?;
         let mut entries = vec![heap.new_keyword("ok")?, is_ok, heap.new_keyword("value")?, value];
         entries.extend([heap.new_keyword("value_kind")?, heap.new_keyword(payload.kind())?]);
+        if let Payload::JsonAndBlocks(_, blocks) = payload {
+            let options = ReadOptions { limit_bytes: most.saturating_sub(heap.used()), ..options };
+            entries.extend([heap.new_keyword("blocks")?, parse_json(heap, blocks, &options)?]);
+        }
         if let Some(raw) = raw {
             let options = ReadOptions { limit_bytes: most.saturating_sub(heap.used()), ..options };
             entries.extend([heap.new_keyword("raw")?, parse_json(heap, raw, &options)?]);

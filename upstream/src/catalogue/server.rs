@@ -108,7 +108,7 @@ impl Server {
     }
 
     /// Returns whether the server is ready, so that its list of tools can be relied on.
-    pub(crate) fn is_healthy(&self) -> bool {
+    pub fn is_healthy(&self) -> bool {
         self.client.health() == Health::Ready
     }
 

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Default path of the file, below the user's configuration directory.
-const DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
+const DEFAULT: &str = "ptc/upstreams.json";
+
+/// Default path in older versions: still read if there is no other.
+const OLD_DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
 
 /// Process facts that a configuration depends on: variables, our executable and our listener.
 ///
@@ -49,30 +52,30 @@ impl Surroundings {
     }
 }
 
-/// Finds the file to read: the one from the flag, else from the environment variable `variable`, else the
-/// default if that exists.
+/// Finds the file to read: the one from the flag, else from the first of these environment variables that is set,
+/// else the default if that exists.
 ///
 /// ```
 /// use ptc_upstream::config::{Surroundings, find};
 /// use std::path::{Path, PathBuf};
-/// let around = Surroundings::of([("PTC_RUNNER_UPSTREAMS", "/etc/up.json"), ("HOME", "/nowhere")]);
+/// let around = Surroundings::of([("PTC_UPSTREAMS", "/etc/up.json"), ("HOME", "/nowhere")]);
 /// let flag = Path::new("/etc/other/up.json");
-/// assert_eq!(find(Some(flag), "PTC_RUNNER_UPSTREAMS", &around), Some(flag.into()));
-/// assert_eq!(find(None, "PTC_RUNNER_UPSTREAMS", &around), Some("/etc/up.json".into()));
-/// assert_eq!(find(None, "PTC_RUNNER_MCP_UPSTREAMS", &around), None);
+/// assert_eq!(find(Some(flag), &["PTC_UPSTREAMS"], &around), Some(flag.into()));
+/// assert_eq!(find(None, &["PTC_UPSTREAMS"], &around), Some("/etc/up.json".into()));
+/// assert_eq!(find(None, &["PTC_MCP_UPSTREAMS"], &around), None);
 /// ```
-pub fn find(flag: Option<&Path>, variable: &str, around: &Surroundings) -> Option<PathBuf> {
+pub fn find(flag: Option<&Path>, variables: &[&str], around: &Surroundings) -> Option<PathBuf> {
     if let Some(path) = flag {
         return Some(path.to_path_buf());
     }
-    if let Some(path) = around.filled(variable) {
+    if let Some(path) = variables.iter().find_map(|variable| around.filled(variable)) {
         return Some(path.into());
     }
     // The XDG standard says to ignore relative paths.
     let xdg = around.filled("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || around.filled("HOME").map(|home| Path::new(home).join(".config"));
-    let path = xdg.or_else(home)?.join(DEFAULT);
-    path.exists().then_some(path)
+    let folder = xdg.or_else(home)?;
+    [DEFAULT, OLD_DEFAULT].into_iter().map(|path| folder.join(path)).find(|path| path.exists())
 }
 
 /// Finds the program of a command: an absolute path, or a name on `PATH`.

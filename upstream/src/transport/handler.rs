@@ -8,7 +8,7 @@ pub(crate) struct Handler;
 
 impl rmcp::ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let us = Implementation::new("ptc_lisp", env!("CARGO_PKG_VERSION"));
+        let us = Implementation::new("ptc", env!("CARGO_PKG_VERSION"));
         let mut config = ClientConfig::new(ClientCapabilities::default(), us);
         config.protocol_version = ProtocolVersion::V_2025_11_25;
         config

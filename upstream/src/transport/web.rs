@@ -21,7 +21,7 @@ pub(super) fn client(
     let mut builder = reqwest::Client::builder()
         .redirect(redirects)
         .connect_timeout(connect_timeout)
-        .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
+        .user_agent(concat!("ptc/", env!("CARGO_PKG_VERSION")))
         .no_proxy();
     if let Some(file) = ca_file {
         let bundle = read_at_most(file, MAX_CA_FILE)

@@ -122,6 +122,17 @@ fn payloads_are_selected() {
             ]}),
             r#"{:ok true :value [{"text" "a chart" "type" "text"} {"data" "iVBORw==" "mimeType" "image/png" "type" "image"}] :value_kind :blocks}"#,
         ),
+        (
+            json!({"content": [{"type": "resource_link", "uri": "file:///a.csv", "name": "a"}]}),
+            r#"{:ok true :value [{"name" "a" "type" "resource_link" "uri" "file:///a.csv"}] :value_kind :blocks}"#,
+        ),
+        (
+            json!({"structuredContent": {"n": 1}, "content": [
+                {"type": "text", "text": "{\"n\": 1}"},
+                {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
+            ]}),
+            r#"{:ok true :value {"n" 1} :value_kind :json :blocks [{"text" "{\"n\": 1}" "type" "text"} {"data" "UklGRg==" "mimeType" "audio/wav" "type" "audio"}]}"#,
+        ),
         (json!({"content": []}), "{:ok true :value nil :value_kind :none}"),
         (json!({}), "{:ok true :value nil :value_kind :none}"),
         (

@@ -36,12 +36,12 @@ pub fn lines(files: &[PathBuf]) -> Result<String, Problem> {
         |texts: &[String]| texts.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(", ");
     let (mut agent, mut server, mut flags) = (
         format!("preludes = [{}]\n", quoted(&pinned)),
-        format!("PTC_RUNNER_MCP_PRELUDE={}\n", pinned.join(",")),
+        format!("PTC_MCP_PRELUDE={}\n", pinned.join(",")),
         format!("-p {}", pinned.join(" -p ")),
     );
     if !keys.is_empty() {
         agent.push_str(&format!("trusted = [{}]\n", quoted(&keys)));
-        server.push_str(&format!("PTC_RUNNER_MCP_TRUSTED={}\n", keys.join(",")));
+        server.push_str(&format!("PTC_MCP_TRUSTED={}\n", keys.join(",")));
         flags.push_str(&format!(" --trusted {}", keys.join(" --trusted ")));
     }
     Ok(format!("# agent file\n{agent}\n# server settings\n{server}\n# flags\n{flags}\n"))
