@@ -8,8 +8,8 @@ use ptc_vm::{Call, Stop};
 /// arguments may be unknown, and so may the elements.
 const MOVERS: &[&str] = &[
     "%atom-held",
-    "%builder",
     "%bounded",
+    "%builder",
     "%drop",
     "%endless?",
     "%finish",
