@@ -249,7 +249,11 @@ impl CompiledAgent {
             deadline: None,
             cancel: options.cancel.clone(),
             schedule: options.schedule.clone(),
-            effects: MissionEffects::of(options),
+            effects: MissionEffects::of(
+                options.effects.as_ref(),
+                options.oversight.as_ref(),
+                options.oversight_name.as_deref(),
+            ),
             secrets,
             shows_secrets: own.trace_firewalled,
             client: client.ok(),

@@ -1,6 +1,5 @@
 //! The ledger of a mission: under which name each of its programs writes there.
 
-use crate::definition::RunOptions;
 use ptc_bytecode::Datum;
 use ptc_runtime::Grants;
 use ptc_runtime::effects::{EffectId, EffectSlot, Ledger, Oversight, Planner};
@@ -57,9 +56,12 @@ pub(crate) struct MissionEffects {
 }
 
 impl MissionEffects {
-    /// Returns the oversight that the options ask for.
-    pub fn of(options: &RunOptions) -> Option<MissionEffects> {
-        let (ledger, oversight) = (options.effects.as_ref(), options.oversight.as_ref());
+    /// Returns the oversight with this ledger and the rest, if there is any.
+    pub fn of(
+        ledger: Option<&MissionLedger>,
+        oversight: Option<&Oversight>,
+        name: Option<&str>,
+    ) -> Option<MissionEffects> {
         if ledger.is_none() && oversight.is_none() {
             return None;
         }
@@ -68,10 +70,7 @@ impl MissionEffects {
             Some(MissionLedger { ledger, run }) => {
                 MissionEffects { oversight: base.record(ledger.clone()), run: run.clone() }
             }
-            None => {
-                let run = options.oversight_name.clone().unwrap_or_else(|| "mission".to_string());
-                MissionEffects { oversight: base, run }
-            }
+            None => MissionEffects { oversight: base, run: name.unwrap_or("mission").to_string() },
         })
     }
 

@@ -275,7 +275,11 @@ fn build(
         effects: match above {
             // Named after the call that starts this mission.
             Some(above) => above.effects.clone(),
-            None => MissionEffects::of(run),
+            None => MissionEffects::of(
+                run.effects.as_ref(),
+                run.oversight.as_ref(),
+                run.oversight_name.as_deref(),
+            ),
         },
         secrets,
         shows_secrets,
