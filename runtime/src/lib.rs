@@ -47,7 +47,7 @@ mod watch;
 pub use batch::{Batch, Ending, Input, Progress, Reducer, Rows, Rules, Summary};
 pub use bridge::BridgeError;
 pub use call::{CallId, PendingCall};
-pub use catalog::{Catalog, Entry, Origin};
+pub use catalog::{Catalog, Entry, Origin, search_alike, tokens as name_words, wanted as query_words};
 pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, panic_text, until_held};
 pub use evaluator::Evaluator;
 pub use function::{Arguments, Function};
@@ -59,7 +59,7 @@ pub use prelude::{
     OfferedExport, Origin as SourceOrigin, Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent,
     PreludeError, PreludeId, PreludeInput, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded,
     Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys,
-    Upstream, Written, order_of as order_of_preludes,
+    ToolIndex, Upstream, Written, order_of as order_of_preludes,
 };
 pub use program::Program;
 pub use ptc_bytecode::{
