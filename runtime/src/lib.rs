@@ -58,8 +58,8 @@ pub use prelude::{
     Inventory, Keep, Known, Listed, LoadOptions, Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata,
     OfferedExport, Origin as SourceOrigin, Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent,
     PreludeError, PreludeId, PreludeInput, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded,
-    Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys,
-    ToolIndex, Upstream, Written, order_of as order_of_preludes,
+    Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, ToolIndex,
+    TrustedKeys, Upstream, Written, order_of as order_of_preludes,
 };
 pub use program::Program;
 pub use ptc_bytecode::{

@@ -23,21 +23,19 @@ mod settings;
 mod template;
 mod transports;
 
+pub use auth::{Emitter, Scheme, Source};
 #[cfg(feature = "http")]
 pub(crate) use auth::{is_header_value, is_ours, is_token};
-pub use auth::{Emitter, Scheme, Source};
 pub use entry::Entry;
 pub(crate) use entry::is_name as is_server_name;
 pub use error::ConfigError;
+pub(crate) use glob::{is_pattern, matches};
 pub use place::{Surroundings, find};
 pub use resolve::Connect;
 #[cfg(feature = "http")]
 pub(crate) use resolve::basic_value;
 pub(crate) use resolve::is_telling;
-pub(crate) use glob::{is_pattern, matches};
-pub use settings::{
-    AddressRules, HttpSettings, Method, OpenApiSettings, Override, Schema, StdioSettings,
-};
+pub use settings::{AddressRules, HttpSettings, Method, OpenApiSettings, Override, Schema, StdioSettings};
 pub use transports::Transport;
 
 use fields::Fields;

@@ -196,10 +196,7 @@ mod tests {
             (json!({"rows": [1, 2], "name": "abc", "kind": "y"}), None),
             (json!({"rows": [1, 0]}), Some("rows/1: 0 is less than the minimum of 1")),
             (json!({"name": "A"}), Some("name: \"A\" does not match \"^[a-z]+$\"")),
-            (
-                json!({"kind": 1}),
-                Some("kind: expected one of \"x\", \"y\", \"z\""),
-            ),
+            (json!({"kind": 1}), Some("kind: expected one of \"x\", \"y\", \"z\"")),
             (json!({"size": "xl"}), Some("size: expected one of \"s\", \"m\"")),
             (json!({"at": []}), Some("at: expected a string or an integer")),
             (json!({"other": 1}), Some("Additional properties are not allowed ('other' was unexpected)")),

@@ -92,7 +92,9 @@ impl Pins {
                 let hash = hash(&definition);
                 // Somebody who edits the definition by hand has not looked at the server's.
                 if pin.get("hash").and_then(Value::as_str) != Some(&hash) {
-                    return Err(wrong(format!("the hash of '{server}/{tool}' is not that of its definition")));
+                    return Err(wrong(format!(
+                        "the hash of '{server}/{tool}' is not that of its definition"
+                    )));
                 }
                 own.insert(tool.clone(), Pin { hash, definition });
             }
@@ -144,7 +146,8 @@ fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(sorted).collect(),
         Value::Object(map) => {
-            let map: BTreeMap<String, Value> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let map: BTreeMap<String, Value> =
+                map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
             Value::Object(map.into_iter().collect())
         }
         other => other,

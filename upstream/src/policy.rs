@@ -55,7 +55,8 @@ impl Policy {
         let lists = [("allow", self.allow.as_deref().unwrap_or_default()), ("deny", &self.deny[..])];
         let mut idle = Vec::new();
         for (list, patterns) in lists {
-            for pattern in patterns.iter().filter(|pattern| !tools.iter().any(|tool| matches(pattern, tool))) {
+            for pattern in patterns.iter().filter(|pattern| !tools.iter().any(|tool| matches(pattern, tool)))
+            {
                 let near = if is_pattern(pattern) { None } else { nearest(pattern, tools.iter().copied()) };
                 let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
                 idle.push(format!("has no tool '{pattern}', which `{list}` names{hint}"));
@@ -77,9 +78,13 @@ mod tests {
             deny: list(&["*_secret", "list_keys"]),
             ..Policy::default()
         };
-        for (tool, is_seen) in
-            [("get_user", true), ("list_users", true), ("list_keys", false), ("get_secret", false), ("delete_user", false)]
-        {
+        for (tool, is_seen) in [
+            ("get_user", true),
+            ("list_users", true),
+            ("list_keys", false),
+            ("get_secret", false),
+            ("delete_user", false),
+        ] {
             assert_eq!(policy.admits(tool), is_seen, "{tool}");
         }
         assert!(Policy::default().admits("anything"));

@@ -108,8 +108,7 @@ impl Upstream {
             (name.clone(), Arc::new(Server::new(&name, about, client, redactor.clone())))
         };
         let servers: BTreeMap<String, Arc<Server>> = clients.into_iter().map(server).collect();
-        let catalogue =
-            Arc::new(Catalogue::new(servers, options.snapshot, options.boot_deadline));
+        let catalogue = Arc::new(Catalogue::new(servers, options.snapshot, options.boot_deadline));
         let caller = Caller { catalogue: catalogue.clone(), redactor: redactor.clone() };
         let mut inner = Inner { catalogue, redactor, options, warnings, caller };
         let failed = inner.boot();

@@ -409,12 +409,21 @@ fn openapi_entries_are_checked() {
         (json!({"allow": "get_*"}), "`allow` must be a list"),
         (json!({"enabled": "no"}), "`enabled` must be true or false"),
         (json!({"auth": [{"scheme": "query", "binding": "pat"}]}), "`auth[0].parameter` is required"),
-        (json!({"auth": [{"scheme": "cookie", "cookie": "a b", "binding": "pat"}]}), "is not a valid cookie name"),
-        (json!({"auth": [{"scheme": "digest", "binding": "pat"}]}), "must be bearer, basic, custom_header, query, cookie"),
+        (
+            json!({"auth": [{"scheme": "cookie", "cookie": "a b", "binding": "pat"}]}),
+            "is not a valid cookie name",
+        ),
+        (
+            json!({"auth": [{"scheme": "digest", "binding": "pat"}]}),
+            "must be bearer, basic, custom_header, query, cookie",
+        ),
     ] {
         refused(openapi(more), wanted);
     }
-    refused(http(json!({"auth": [{"scheme": "query", "binding": "pat"}]})), "query is only for the transport openapi");
+    refused(
+        http(json!({"auth": [{"scheme": "query", "binding": "pat"}]})),
+        "query is only for the transport openapi",
+    );
     refused(openapi(json!({"include_operations": [" "]})), "`include_operations[0]` must not be blank");
     refused(openapi(json!({"operation_overrides": {"lst": {}}})), "did you mean `list`?");
     refused(

@@ -37,18 +37,26 @@ fn serve(document: Option<Value>) -> (String, Log) {
                     told.lock().unwrap().push(seen.clone());
                     let path = seen.line.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap();
                     let (status, media, body): (u16, &str, Vec<u8>) = match path {
-                        "/schema" => (200, "application/json", document.clone().unwrap().to_string().into_bytes()),
-                        path if path.ends_with("/text") => (200, "text/csv; charset=utf-8", b"a,b\n1,2\n".to_vec()),
+                        "/schema" => {
+                            (200, "application/json", document.clone().unwrap().to_string().into_bytes())
+                        }
+                        path if path.ends_with("/text") => {
+                            (200, "text/csv; charset=utf-8", b"a,b\n1,2\n".to_vec())
+                        }
                         path if path.ends_with("/image") => (200, "image/png", vec![0x89, b'P', 0, 255]),
                         path if path.ends_with("/bytes") => (200, "application/zip", vec![0, 159, 146, 150]),
                         path if path.ends_with("/none") => (204, "text/plain", Vec::new()),
                         path if path.ends_with("/typeless") => (200, "", b"{\"a\": 1}".to_vec()),
                         _ => (200, "application/json", b"{\"ok\": true}".to_vec()),
                     };
-                    let media = if media.is_empty() { String::new() } else { format!("Content-Type: {media}\r\n") };
-                    let head = format!("HTTP/1.1 {status} X\r\n{media}Content-Length: {}\r\n\r\n", body.len());
+                    let media =
+                        if media.is_empty() { String::new() } else { format!("Content-Type: {media}\r\n") };
+                    let head =
+                        format!("HTTP/1.1 {status} X\r\n{media}Content-Length: {}\r\n\r\n", body.len());
                     let is_head = seen.line.starts_with("HEAD");
-                    if stream.write_all(head.as_bytes()).is_err() || !is_head && stream.write_all(&body).is_err() {
+                    if stream.write_all(head.as_bytes()).is_err()
+                        || !is_head && stream.write_all(&body).is_err()
+                    {
                         return;
                     }
                 }
@@ -172,7 +180,9 @@ fn start(more: Value) -> (Result<Upstream, String>, Log) {
     let around = Surroundings::of([("PATH", "/bin")]);
     let started = Config::parse(&config.to_string(), Path::new("."), &around)
         .map_err(|error| error.to_string())
-        .and_then(|config| Upstream::start(&config, &around, Options::default()).map_err(|error| error.to_string()));
+        .and_then(|config| {
+            Upstream::start(&config, &around, Options::default()).map_err(|error| error.to_string())
+        });
     (started, log)
 }
 
@@ -199,7 +209,10 @@ fn every_style_of_a_query_is_sent() {
     assert_eq!(line("{:ids [1 2]}"), "GET /v2/things?ids=1&ids=2");
     assert_eq!(line("{:tags [\"a,b\" \"c d\"]}"), "GET /v2/things?tags=a%2Cb,c+d");
     assert_eq!(line("{:pipes [1 2]}"), "GET /v2/things?pipes=1%7C2");
-    assert_eq!(line("{:filter {:age 3 :in [1]}}"), "GET /v2/things?filter%5Bage%5D=3&filter%5Bin%5D%5B0%5D=1");
+    assert_eq!(
+        line("{:filter {:age 3 :in [1]}}"),
+        "GET /v2/things?filter%5Bage%5D=3&filter%5Bin%5D%5B0%5D=1"
+    );
     assert_eq!(line("{:where {:a [1]}}"), "GET /v2/things?where=%7B%22a%22%3A%5B1%5D%7D");
     assert_eq!(line("{:ids []}"), "GET /v2/things");
     let styles = sent(&upstream, &log, "'api/styles {:m [\"x\" \"y/z\"] :l [1 2]}").line;
@@ -214,7 +227,10 @@ fn every_style_of_a_query_is_sent() {
 fn arrays_are_sent_without_the_setting_too() {
     let (upstream, log) = start(json!({"methods": null, "include_operations": ["text", "styles"]}));
     let error = upstream.unwrap_err();
-    assert!(error.contains("'text': its reply 200 is not JSON, which needs the setting `methods`"), "{error}");
+    assert!(
+        error.contains("'text': its reply 200 is not JSON, which needs the setting `methods`"),
+        "{error}"
+    );
     drop(log);
     let (upstream, log) = start(json!({"methods": null, "include_operations": ["styles"]}));
     let line = sent(&upstream.unwrap(), &log, "'api/styles {:m [1 2] :l 3}").line;
@@ -242,12 +258,17 @@ fn bodies_are_sent() {
     assert_eq!((&*seen.line, &*seen.body), ("PUT /v2/things/7", r#"{"id":8}"#));
     let seen = sent(&upstream, &log, "'api/patch-thing {:id 7 :If-Match \"x\" :body [1]}");
     assert_eq!((&*seen.line, &*seen.body), ("PATCH /v2/things/7", "[1]"));
-    assert!(seen.head.contains("if-match: x") && seen.head.contains("application/merge-patch+json"), "{}", seen.head);
-    let bad = eval(&upstream, "(:message (tool/call 'api/patch-thing {:id 7 :If-Match \"x\\ny: z\" :body [1]}))");
+    assert!(
+        seen.head.contains("if-match: x") && seen.head.contains("application/merge-patch+json"),
+        "{}",
+        seen.head
+    );
+    let bad =
+        eval(&upstream, "(:message (tool/call 'api/patch-thing {:id 7 :If-Match \"x\\ny: z\" :body [1]}))");
     assert!(bad.contains("which is a header"), "{bad}");
 
     let seen = sent(&upstream, &log, "'api/form {:a \"x y&z\" :list [1 2] :nested {:k 1} :deep [{:p 1}]}");
-    assert_eq!(seen.body, "a=x+y%26z&list=1&list=2&nested%5Bk%5D=1&deep%5B0%5D%5Bp%5D=1");
+    assert_eq!(seen.body, "a=x+y%26z&deep%5B0%5D%5Bp%5D=1&list=1&list=2&nested%5Bk%5D=1");
     assert!(seen.head.contains("content-type: application/x-www-form-urlencoded"), "{}", seen.head);
 
     let file = "{:base64 \"aGk=\" :filename \"a\\\"b.txt\" :content_type \"text/plain\"}";
@@ -272,20 +293,33 @@ fn replies_of_all_types_are_values() {
     let (upstream, _) = start(json!({}));
     let upstream = upstream.unwrap();
     let call = |tool: &str| {
-        eval(&upstream, &format!("(let [r (tool/call 'api/{tool} {{}})] [(:ok r) (:value_kind r) (:value r)])"))
+        eval(
+            &upstream,
+            &format!("(let [r (tool/call 'api/{tool} {{}})] [(:ok r) (:value_kind r) (:value r)])"),
+        )
     };
     assert_eq!(call("text"), r#"[true :text "a,b\n1,2\n"]"#);
     assert_eq!(call("typeless"), r#"[true :json {"a" 1}]"#);
     assert_eq!(call("none"), "[true :none nil]");
-    assert!(call("image").starts_with("[true :blocks [{") && call("image").contains("\"iVAA/w==\""), "{}", call("image"));
+    assert!(
+        call("image").starts_with("[true :blocks [{") && call("image").contains("\"iVAA/w==\""),
+        "{}",
+        call("image")
+    );
     assert!(call("bytes").contains("\"blob\" \"AJ+Slg==\""), "{}", call("bytes"));
     assert_eq!(eval(&upstream, "(:value_kind (tool/call 'api/thing-exists {:id 1}))"), ":none");
 }
 
 #[test]
 fn credentials_go_where_the_document_says() {
-    let scheme = |name: &str, binding: &str| json!({"scheme": "security_scheme", "name": name, "binding": binding});
-    let all = json!([scheme("query_key", "key"), scheme("user", "user"), scheme("session", "sid"), scheme("token", "token")]);
+    let scheme =
+        |name: &str, binding: &str| json!({"scheme": "security_scheme", "name": name, "binding": binding});
+    let all = json!([
+        scheme("query_key", "key"),
+        scheme("user", "user"),
+        scheme("session", "sid"),
+        scheme("token", "token")
+    ]);
     let (upstream, log) = start(json!({"auth": all}));
     let upstream = upstream.unwrap();
     let is_clean = |seen: &Seen, allowed: &[&str]| {
@@ -301,9 +335,14 @@ fn credentials_go_where_the_document_says() {
     is_clean(&seen, &["YWRhOmNhbmFyeS1wYXNz", "canary-sid"]);
     assert!(seen.head.contains("cookie: theme=a%3B%20sid%3Devil; sid=canary-sid"), "{}", seen.head);
     assert!(seen.head.contains("authorization: Basic YWRhOmNhbmFyeS1wYXNz"), "{}", seen.head);
-    let seen = sent(&upstream, &log, "'api/patch-thing {:id 1 :Authorization \"mine\" :Host \"evil\" :body []}");
+    let seen =
+        sent(&upstream, &log, "'api/patch-thing {:id 1 :Authorization \"mine\" :Host \"evil\" :body []}");
     is_clean(&seen, &["canary-token"]);
-    assert!(seen.head.contains("authorization: Bearer canary-token") && !seen.head.contains("evil"), "{}", seen.head);
+    assert!(
+        seen.head.contains("authorization: Bearer canary-token") && !seen.head.contains("evil"),
+        "{}",
+        seen.head
+    );
     is_clean(&sent(&upstream, &log, "'api/thing-exists {:id 1}"), &[]);
     // Programs do not see them, not even as arguments.
     let doc = eval(&upstream, "[(doc 'api/list-things) (doc 'api/delete-thing) (meta 'api/patch-thing)]");
@@ -317,7 +356,10 @@ fn credentials_go_where_the_document_says() {
     let places = json!([{"scheme": "query", "parameter": "k", "binding": "key"}, {"scheme": "cookie", "cookie": "c", "binding": "sid"}]);
     let (upstream, log) = start(json!({"auth": places}));
     let seen = sent(&upstream.unwrap(), &log, "'api/list-things {}");
-    assert!(seen.line.ends_with("things?k=canary-key") && seen.head.contains("cookie: c=canary-sid"), "{seen:?}");
+    assert!(
+        seen.line.ends_with("things?k=canary-key") && seen.head.contains("cookie: c=canary-sid"),
+        "{seen:?}"
+    );
 }
 
 #[test]
@@ -335,7 +377,11 @@ fn effects_come_from_methods() {
     let (upstream, _) = start(json!({"approval": "writes", "tools": tools}));
     let upstream = upstream.unwrap();
     assert!(!is_write(&upstream, "thing-exists") && !is_write(&upstream, "text"));
-    assert!(is_write(&upstream, "delete-thing") && is_write(&upstream, "patch-thing") && is_write(&upstream, "none"));
+    assert!(
+        is_write(&upstream, "delete-thing")
+            && is_write(&upstream, "patch-thing")
+            && is_write(&upstream, "none")
+    );
     // One tool at a time, a person may know better.
     assert!(!is_write(&upstream, "create-thing") && is_write(&upstream, "list-things"));
     let error = start(json!({"effect": "read"})).0.unwrap_err();
@@ -344,7 +390,8 @@ fn effects_come_from_methods() {
 
 #[test]
 fn patterns_choose_operations() {
-    let (upstream, _) = start(json!({"include_operations": ["*Thing*", "GET /te*"], "methods": ["get", "post"]}));
+    let (upstream, _) =
+        start(json!({"include_operations": ["*Thing*", "GET /te*"], "methods": ["get", "post"]}));
     let upstream = upstream.unwrap();
     let names = eval(&upstream, "(map #(first (clojure.string/split % #\" - \")) (dir 'api))");
     assert_eq!(names, r#"["create-thing" "list-things" "text"]"#);
@@ -372,7 +419,8 @@ fn the_address_may_come_from_the_document() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("api.json");
         std::fs::write(&file, document().to_string()).unwrap();
-        let mut extra = json!({"base_url": null, "server_variables": variables, "schema_url": null, "schema_file": file});
+        let mut extra =
+            json!({"base_url": null, "server_variables": variables, "schema_url": null, "schema_file": file});
         extra.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         start(extra).0
     };
@@ -387,7 +435,8 @@ fn the_address_may_come_from_the_document() {
     let error = start(json!({}), json!({"base_url": "https://x.example"})).unwrap_err();
     assert!(error.contains("leave out `base_url`"), "{error}");
     // Whoever serves the document does not decide where credentials go.
-    let auth = json!({"base_url": null, "server_variables": {}, "auth": [{"scheme": "bearer", "binding": "token"}]});
+    let auth =
+        json!({"base_url": null, "server_variables": {}, "auth": [{"scheme": "bearer", "binding": "token"}]});
     let error = self::start(auth).0.unwrap_err();
     assert!(error.contains("which is not where it comes from; set base_url"), "{error}");
 }

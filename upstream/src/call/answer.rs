@@ -78,7 +78,9 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
     let Some(text) = text() else {
         // Sound, and other bytes.
         return Ok(match content.filter(|content| raw::find(content, |_| Some(())).is_some()) {
-            Some(blocks) => Payload::Blocks(redactor.scrub_json_text(blocks.get()).into_owned(), String::new()),
+            Some(blocks) => {
+                Payload::Blocks(redactor.scrub_json_text(blocks.get()).into_owned(), String::new())
+            }
             None => Payload::Nothing,
         });
     };

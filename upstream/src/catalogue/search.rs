@@ -208,7 +208,10 @@ impl Index {
         }
         // Whole numbers, so that every machine ranks alike.
         let words = seen.len().max(1) as f64;
-        let whole = relevances.into_iter().zip(met).map(|(relevance, met): (f64, f64)| relevance * (met / words).sqrt());
+        let whole = relevances
+            .into_iter()
+            .zip(met)
+            .map(|(relevance, met): (f64, f64)| relevance * (met / words).sqrt());
         whole.map(|relevance| (relevance * 256.0).round() as u32).collect()
     }
 
@@ -288,7 +291,9 @@ impl Building {
         let keys = name_words(&texts.keys);
         let hints = name_words(&texts.hints);
         let server = name_words(&server.name);
-        for (words, is_name) in [(&name, true), (&server, true), (&about, false), (&keys, false), (&hints, false)] {
+        for (words, is_name) in
+            [(&name, true), (&server, true), (&about, false), (&keys, false), (&hints, false)]
+        {
             for word in words {
                 let (names, others) = self.words.entry(word.clone()).or_default();
                 let tools = if is_name { names } else { others };
@@ -333,7 +338,8 @@ impl Building {
     fn abbreviations(&mut self, name: &[String], about: &[String]) {
         for short in name.iter().filter(|short| (2..=6).contains(&short.len())) {
             let is_longer = |word: &&String| word.len() > short.len() + 2 && word.starts_with(&**short);
-            let mut long: Vec<&String> = if short.len() > 2 { about.iter().filter(is_longer).collect() } else { Vec::new() };
+            let mut long: Vec<&String> =
+                if short.len() > 2 { about.iter().filter(is_longer).collect() } else { Vec::new() };
             if short.len() <= 4 {
                 let initials = |words: &&[String]| {
                     words.iter().map(|word| word.chars().next()).eq(short.chars().map(Some))

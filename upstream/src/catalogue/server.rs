@@ -168,8 +168,7 @@ impl Server {
             tokio::time::timeout(within, self.client.tools()).await.unwrap_or_else(|_| Err(late()))?;
         let warnings = self.client.warnings().into_iter();
         let warnings = warnings.map(|warning| format!("upstream '{}': {warning}", self.name)).collect();
-        let mut listing =
-            Listing { tools: BTreeMap::new(), warnings, quarantined: BTreeMap::new(), changes };
+        let mut listing = Listing { tools: BTreeMap::new(), warnings, quarantined: BTreeMap::new(), changes };
         let names: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
         let idle = self.about.policy.idle(&names).into_iter();
         listing.warnings.extend(idle.map(|what| format!("upstream '{}' {what}", self.name)));

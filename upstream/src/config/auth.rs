@@ -193,7 +193,11 @@ pub(super) fn emitters(
 /// Reads the name of a cookie.
 fn cookie(fields: &Fields<'_>) -> Result<String, ConfigError> {
     let name = fields.required("cookie")?;
-    if is_token(name) { Ok(name.to_string()) } else { Err(fields.error("cookie", "is not a valid cookie name")) }
+    if is_token(name) {
+        Ok(name.to_string())
+    } else {
+        Err(fields.error("cookie", "is not a valid cookie name"))
+    }
 }
 
 /// Returns whether a header is ours to set: it belongs to the protocol, to the connection, or holds a secret.
@@ -234,7 +238,9 @@ pub(super) fn static_headers(
             _ if CONTROLLED.contains(&&*lower) => "belongs to the protocol and cannot be set",
             _ if FRAMING.contains(&&*lower) => "belongs to the connection and cannot be set",
             _ if headers.iter().any(|(known, _)| *known == lower) => "occurs twice, with different capitals",
-            _ if emitters.iter().any(|emitter| emitter.scheme.place() == Place::Header(lower.clone())) => "is also sent by `auth`",
+            _ if emitters.iter().any(|emitter| emitter.scheme.place() == Place::Header(lower.clone())) => {
+                "is also sent by `auth`"
+            }
             _ if !is_header_value(value) => "has a value with control characters",
             _ => {
                 headers.push((lower, value.to_string()));

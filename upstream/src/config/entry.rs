@@ -161,7 +161,10 @@ fn limits(fields: &Fields<'_>) -> Result<ToolLimits, ConfigError> {
         None => None,
         Some(text) => match Rate::parse(text) {
             Some(rate) => Some(rate),
-            None => return Err(fields.error("rate", "must be a number of calls per time, such as 10/s, 60/min or 1000/h")),
+            None => {
+                return Err(fields
+                    .error("rate", "must be a number of calls per time, such as 10/s, 60/min or 1000/h"));
+            }
         },
     };
     Ok(ToolLimits {

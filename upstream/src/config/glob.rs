@@ -54,7 +54,9 @@ mod tests {
         ] {
             assert!(matches(pattern, name), "{pattern} {name}");
         }
-        for (pattern, name) in [("", "a"), ("a", ""), ("a*", "ba"), ("*a", "ab"), ("a?c", "ac"), ("abc", "abcd")] {
+        for (pattern, name) in
+            [("", "a"), ("a", ""), ("a*", "ba"), ("*a", "ab"), ("a?c", "ac"), ("abc", "abcd")]
+        {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
         // The worst case for naive matching.

@@ -227,8 +227,7 @@ fn emitted(emitter: &Emitter, secret: &Secret) -> Result<Emitted, &'static str> 
             Emitted { value: Secret::new(format!("Bearer {}", secret.expose())), parts: Vec::new() }
         }
         Scheme::Basic => {
-            let (both, pass) =
-                both(secret).ok_or("must be user:pass, or JSON with \"user\" and \"pass\"")?;
+            let (both, pass) = both(secret).ok_or("must be user:pass, or JSON with \"user\" and \"pass\"")?;
             if !is_header_value(both.expose()) {
                 return Err(CONTROL);
             }

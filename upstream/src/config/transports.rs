@@ -4,11 +4,9 @@ use super::address::address;
 use super::entry::{LIMITS, Reading};
 use super::error::ConfigError;
 use super::fields::Fields;
-use super::place::command;
 use super::glob::matches;
-use super::settings::{
-    AddressRules, HttpSettings, Method, OpenApiSettings, Override, Schema, StdioSettings,
-};
+use super::place::command;
+use super::settings::{AddressRules, HttpSettings, Method, OpenApiSettings, Override, Schema, StdioSettings};
 use ptc_bytecode::nearest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -73,9 +71,24 @@ const OPENAPI: &[&str] = &[
 ];
 
 pub(super) static TRANSPORTS: [TransportRow; 3] = [
-    TransportRow { name: "mcp_stdio", fields: &[COMMON, LIMITS, MCP, STDIO], is_always_there: true, read: stdio },
-    TransportRow { name: "mcp_http", fields: &[COMMON, LIMITS, MCP, WEB, HTTP], is_always_there: false, read: http },
-    TransportRow { name: "openapi", fields: &[COMMON, LIMITS, WEB, OPENAPI], is_always_there: false, read: openapi },
+    TransportRow {
+        name: "mcp_stdio",
+        fields: &[COMMON, LIMITS, MCP, STDIO],
+        is_always_there: true,
+        read: stdio,
+    },
+    TransportRow {
+        name: "mcp_http",
+        fields: &[COMMON, LIMITS, MCP, WEB, HTTP],
+        is_always_there: false,
+        read: http,
+    },
+    TransportRow {
+        name: "openapi",
+        fields: &[COMMON, LIMITS, WEB, OPENAPI],
+        is_always_there: false,
+        read: openapi,
+    },
 ];
 
 impl TransportRow {
@@ -144,7 +157,9 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
             return Err(fields.error("base_url", message));
         }
         (Some(_), Some(_)) => {
-            return Err(fields.error("server_variables", "is for the document's server; leave out `base_url`"));
+            return Err(
+                fields.error("server_variables", "is for the document's server; leave out `base_url`")
+            );
         }
         (Some(_), None) => Some(address(fields, "base_url", has_auth, reading.around)?),
     };

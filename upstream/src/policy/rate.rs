@@ -88,7 +88,8 @@ mod tests {
         let (rates, now) = (Rates::default(), Instant::now());
         let rate = Rate::parse("4/s").unwrap();
         assert_eq!(rate.show(), "4/s");
-        let take = |at: Duration, most: u64| rates.reserve(&[("", rate)], now + at, Duration::from_millis(most));
+        let take =
+            |at: Duration, most: u64| rates.reserve(&[("", rate)], now + at, Duration::from_millis(most));
         for _ in 0..4 {
             assert_eq!(take(Duration::ZERO, 0), Ok(Duration::ZERO));
         }

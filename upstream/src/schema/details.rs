@@ -92,7 +92,9 @@ fn about(level: &Level<'_>, items: Option<&Level<'_>>) -> String {
         if let Some(most) = number("maxLength") {
             facts.push(format!("{each}at most {most} characters"));
         }
-        if let Some(format) = level.text("format").filter(|format| !matches!(*format, "int32" | "int64" | "float" | "double")) {
+        if let Some(format) =
+            level.text("format").filter(|format| !matches!(*format, "int32" | "int64" | "float" | "double"))
+        {
             facts.push(format!("{each}{}", short(format, VALUE)));
         }
         if let Some(pattern) = level.text("pattern") {

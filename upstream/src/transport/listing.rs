@@ -65,14 +65,20 @@ impl<'n> Listing<'n> {
                 continue;
             };
             if usable.as_ref().is_some_and(|usable| !usable.contains(&tool.name)) {
-                self.problem(format!("the tool '{}' is left out: its headers are invalid", shown(&tool.name)));
+                self.problem(format!(
+                    "the tool '{}' is left out: its headers are invalid",
+                    shown(&tool.name)
+                ));
             } else if self.tools.len() >= MAX_TOOLS {
                 self.problem(format!("it has more than {MAX_TOOLS} tools; the rest is left out"));
                 return Ok(None);
             } else if self.names.insert(tool.name.clone()) {
                 self.tools.push(tool);
             } else {
-                self.problem(format!("the tool '{}' is listed twice; the first one is used", shown(&tool.name)));
+                self.problem(format!(
+                    "the tool '{}' is listed twice; the first one is used",
+                    shown(&tool.name)
+                ));
             }
         }
         let Some(Value::String(cursor)) = page.remove("nextCursor") else { return Ok(None) };

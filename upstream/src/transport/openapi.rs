@@ -20,11 +20,11 @@ use crate::executor::{self, Standalone};
 use crate::fault::{Fault, Reason};
 use crate::slots::Slots;
 use compile::{Compiled, Operation};
-use security::Schemes;
-use send::Prepared;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ptc_web::{BodyError, bounded, why};
+use security::Schemes;
+use send::Prepared;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -140,7 +140,8 @@ impl Inner {
     async fn document(&self) -> Result<Vec<u8>, Fault> {
         let most = self.settings.schema_max_bytes;
         let too_large = || {
-            let message = format!("has a document of more than {most} bytes; raise schema_max_bytes to read it");
+            let message =
+                format!("has a document of more than {most} bytes; raise schema_max_bytes to read it");
             self.fault(Reason::ResponseTooLarge, &message)
         };
         Ok(match &self.settings.schema {

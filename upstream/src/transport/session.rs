@@ -156,11 +156,7 @@ impl Session {
     }
 
     /// Lists its tools, all pages; also returns what was left out.
-    pub(crate) async fn tools(
-        &self,
-        name: &str,
-        max_bytes: u64,
-    ) -> Result<(Vec<Tool>, Vec<String>), Fault> {
+    pub(crate) async fn tools(&self, name: &str, max_bytes: u64) -> Result<(Vec<Tool>, Vec<String>), Fault> {
         let mut listing = listing::Listing::new(name);
         let mut cursor = None;
         loop {

@@ -101,7 +101,10 @@ fn texts_of_servers_are_made_harmless() {
     let call = "(:ok (tool/call {:server \"s\" :tool \"t x\"}))";
     assert_eq!(world.value(call), "true");
     let warnings = world.upstream.warnings().join("\n");
-    assert!(warnings.contains("the tool 't\\u{202e}x' is left out: its name has hidden characters"), "{warnings}");
+    assert!(
+        warnings.contains("the tool 't\\u{202e}x' is left out: its name has hidden characters"),
+        "{warnings}"
+    );
 }
 
 #[test]

@@ -59,7 +59,8 @@ pub(super) fn run(server: Option<&str>, approve: bool, at: &UpstreamAt) -> Resul
         };
         let rows: Vec<Value> = changes.iter().map(row).collect();
         let approved = approve && problems.is_empty();
-        let answer = json!({"ok": problems.is_empty(), "approved": approved, "changes": rows, "errors": problems});
+        let answer =
+            json!({"ok": problems.is_empty(), "approved": approved, "changes": rows, "errors": problems});
         return Ok(out(&format!("{answer}\n"), code));
     }
     let mut text = String::new();

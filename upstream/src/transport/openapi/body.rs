@@ -160,7 +160,11 @@ impl Body {
     }
 
     /// Returns type and bytes of the body; None if there is none.
-    pub fn encode(&self, args: &Map<String, Value>, others: &HashSet<&str>) -> Result<Option<(String, Vec<u8>)>, String> {
+    pub fn encode(
+        &self,
+        args: &Map<String, Value>,
+        others: &HashSet<&str>,
+    ) -> Result<Option<(String, Vec<u8>)>, String> {
         let mut given = args.iter().filter(|(name, _)| self.takes(name) && !others.contains(&***name));
         let whole;
         let fields: Map<String, Value> = match self.is_whole {
@@ -188,21 +192,26 @@ impl Body {
             return Ok(None);
         }
         Ok(Some(match self.format {
-            Format::Json | Format::Raw => (self.media.clone(), Value::Object(fields).to_string().into_bytes()),
+            Format::Json | Format::Raw => {
+                (self.media.clone(), Value::Object(fields).to_string().into_bytes())
+            }
             Format::Form => {
                 let mut pairs = Vec::new();
                 for (name, value) in &fields {
                     let how = self.encodings.get(name).copied().unwrap_or(match value {
                         // Nested values have no other form that servers agree on.
                         Value::Object(_) => How { style: Style::Deep, ..How::FORM },
-                        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+                        Value::Array(items)
+                            if items.iter().any(|item| item.is_object() || item.is_array()) =>
+                        {
                             How { style: Style::Deep, ..How::FORM }
                         }
                         _ => How::FORM,
                     });
                     pairs.extend(how.pairs(name, value)?);
                 }
-                let pairs: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+                let pairs: Vec<String> =
+                    pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
                 (self.media.clone(), pairs.join("&").into_bytes())
             }
             Format::Multipart => multipart(&fields)?,
@@ -214,7 +223,9 @@ impl Body {
 /// alternative adds others.
 fn spreadable(schema: &Map<String, Value>, taken: &HashSet<String>) -> Option<Map<String, Value>> {
     let only_requires = |variant: &Value| {
-        variant.as_object().is_some_and(|keys| keys.keys().all(|key| matches!(&**key, "required" | "type" | "title")))
+        variant
+            .as_object()
+            .is_some_and(|keys| keys.keys().all(|key| matches!(&**key, "required" | "type" | "title")))
     };
     for word in ["anyOf", "oneOf"] {
         let variants = schema.get(word).and_then(Value::as_array);
@@ -222,7 +233,10 @@ fn spreadable(schema: &Map<String, Value>, taken: &HashSet<String>) -> Option<Ma
             return None;
         }
     }
-    if schema.contains_key("allOf") || schema.contains_key("not") || schema.get("type").is_some_and(|kind| kind != "object") {
+    if schema.contains_key("allOf")
+        || schema.contains_key("not")
+        || schema.get("type").is_some_and(|kind| kind != "object")
+    {
         return None;
     }
     let properties = match schema.get("properties") {

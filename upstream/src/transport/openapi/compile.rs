@@ -150,7 +150,8 @@ struct DescribedOperation<'d> {
 impl DescribedOperation<'_> {
     /// Returns whether it is `METHOD /path`: many documents give their operations no ids.
     fn is_at(&self, id: &str) -> bool {
-        id.split_once(' ').is_some_and(|(verb, at)| verb.eq_ignore_ascii_case(self.method.name()) && at == self.path)
+        id.split_once(' ')
+            .is_some_and(|(verb, at)| verb.eq_ignore_ascii_case(self.method.name()) && at == self.path)
     }
 
     fn place(&self) -> String {
@@ -232,7 +233,8 @@ impl<'d> Reading<'_, 'd> {
             body
         });
         let is_known = |key: &String| {
-            arguments.iter().any(|(name, ..)| name == key) || body.as_ref().is_some_and(|body| body.takes(key))
+            arguments.iter().any(|(name, ..)| name == key)
+                || body.as_ref().is_some_and(|body| body.takes(key))
         };
         if let Some(unknown) = defaults.keys().find(|key| !is_known(key)) {
             return Err(format!("it has a default for '{unknown}', which is not one of its parameters"));
@@ -259,8 +261,11 @@ impl<'d> Reading<'_, 'd> {
             .map(|(name, ..)| &**name)
             .collect();
         let mut input = json!({"type": "object", "required": required});
-        input["properties"] =
-            arguments.iter().map(|(name, schema, _)| (name.clone(), schema.clone())).collect::<Map<_, _>>().into();
+        input["properties"] = arguments
+            .iter()
+            .map(|(name, schema, _)| (name.clone(), schema.clone()))
+            .collect::<Map<_, _>>()
+            .into();
         let (shared, responses) = (self.shared.clone(), operation.get("responses").cloned());
         let output = move || output(&Document(&shared), responses.as_ref(), narrow);
         let tool = Tool {
@@ -311,7 +316,9 @@ impl<'d> Reading<'_, 'd> {
             if self.is_narrow() {
                 return Err(format!("its reply {status} is not JSON, which needs the setting `methods`"));
             }
-            others.extend(content.keys().map(String::as_str).filter(|media| crate::config::is_header_value(media)));
+            others.extend(
+                content.keys().map(String::as_str).filter(|media| crate::config::is_header_value(media)),
+            );
         }
         if successes == 0 && self.is_narrow() {
             return Err("it describes no successful reply".into());
@@ -361,9 +368,12 @@ fn defaults(operation: &Value, change: Option<&Override>) -> Result<Map<String, 
 
 /// Returns what an operation does: its summary, and its description if that says more.
 fn about(operation: &Value) -> Option<String> {
-    let text = |key: &str| operation.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let text =
+        |key: &str| operation.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     match (text("summary"), text("description")) {
-        (Some(summary), Some(more)) if more.starts_with(summary.trim_end_matches('.')) => Some(more.to_string()),
+        (Some(summary), Some(more)) if more.starts_with(summary.trim_end_matches('.')) => {
+            Some(more.to_string())
+        }
         (Some(summary), Some(more)) => Some(format!("{}. {more}", summary.trim_end_matches('.'))),
         (one, other) => one.or(other).map(str::to_string),
     }

@@ -87,9 +87,7 @@ pub(super) fn read<'d>(
         match part {
             Part::Path => placeholders(path).any(|placeholder| placeholder == name),
             Part::Query => !own.places().any(|place| *place == Place::Query(name.clone())),
-            Part::Header => {
-                !own.places().any(|place| *place == Place::Header(name.to_ascii_lowercase()))
-            }
+            Part::Header => !own.places().any(|place| *place == Place::Header(name.to_ascii_lowercase())),
             Part::Cookie => !own.places().any(|place| *place == Place::Cookie(name.clone())),
         }
     });
@@ -111,7 +109,9 @@ fn one(document: &Document<'_>, value: &Value, narrow: bool) -> Result<Option<De
     let part = match Part::named(text("in")) {
         Some(part @ (Part::Header | Part::Cookie)) if narrow => {
             let place = part.name();
-            return Err(format!("its parameter '{name}' is in the {place}, which needs the setting `methods`"));
+            return Err(format!(
+                "its parameter '{name}' is in the {place}, which needs the setting `methods`"
+            ));
         }
         Some(part) => part,
         None if narrow => {
@@ -123,7 +123,9 @@ fn one(document: &Document<'_>, value: &Value, narrow: bool) -> Result<Option<De
     };
     match part {
         // OpenAPI ignores these three, and the others are not for programs.
-        Part::Header if matches!(&*name.to_ascii_lowercase(), "accept" | "content-type" | "authorization") => {
+        Part::Header
+            if matches!(&*name.to_ascii_lowercase(), "accept" | "content-type" | "authorization") =>
+        {
             return Ok(None);
         }
         Part::Header if is_ours(name) => return Ok(None),

@@ -43,7 +43,8 @@ impl Schemes {
         let names = |one: &Value| -> Vec<String> {
             one.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
         };
-        let is_ours = |names: &Vec<String>| names.iter().all(|name| self.0.iter().any(|(known, _)| known == name));
+        let is_ours =
+            |names: &Vec<String>| names.iter().all(|name| self.0.iter().any(|(known, _)| known == name));
         // One that needs nothing comes last: with a credential, more is seen.
         let mut ours: Vec<Vec<String>> = alternatives.map(names).filter(is_ours).collect();
         ours.sort_by_key(Vec::is_empty);

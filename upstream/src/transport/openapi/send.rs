@@ -145,7 +145,8 @@ impl Inner {
             };
             return Err(Fault { http_status: Some(status.as_u16()), wire_bytes, ..fault });
         }
-        let media = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_string);
+        let media =
+            response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_string);
         let body = match bounded(response, most as usize).await {
             Ok(body) => body,
             Err(BodyError::TooLarge) => {
@@ -160,11 +161,7 @@ impl Inner {
         let result = answer::result(&body, media.as_deref(), self.settings.methods.is_none());
         let Some(result) = result.and_then(|result| RawValue::from_string(result).ok()) else {
             let fault = self.fault(Reason::UpstreamError, "sent a reply that is not valid JSON");
-            return Err(Fault {
-                http_status: Some(status.as_u16()),
-                wire_bytes: body.len() as u64,
-                ..fault
-            });
+            return Err(Fault { http_status: Some(status.as_u16()), wire_bytes: body.len() as u64, ..fault });
         };
         Ok(Reply { result, http_status: Some(status.as_u16()), wire_bytes: body.len() as u64 })
     }
@@ -184,7 +181,8 @@ pub(super) fn reason(status: u16) -> Reason {
 impl Operation {
     /// Returns whether an argument is sent.
     fn takes(&self, arg: &str) -> bool {
-        self.params.iter().any(|param| param.arg == arg) || self.body.as_ref().is_some_and(|body| body.takes(arg))
+        self.params.iter().any(|param| param.arg == arg)
+            || self.body.as_ref().is_some_and(|body| body.takes(arg))
     }
 }
 

@@ -97,7 +97,9 @@ impl How {
                 items.iter().map(|item| (in_form(name), encode(&plain(item)))).collect()
             }
             (_, Value::Array(items)) if items.is_empty() => Vec::new(),
-            (_, Value::Array(items)) => one(join(",", items.iter().map(|item| encode(&plain(item))).collect())),
+            (_, Value::Array(items)) => {
+                one(join(",", items.iter().map(|item| encode(&plain(item))).collect()))
+            }
             (_, Value::Object(fields)) if self.explode => {
                 fields.iter().map(|(key, value)| (in_form(key), encode(&plain(value)))).collect()
             }
@@ -171,7 +173,8 @@ impl How {
         let parts: Vec<String> = match value {
             Value::Array(items) => items.iter().map(|item| encode(&plain(item))).collect(),
             Value::Object(fields) if self.explode => {
-                let field = |(key, value): (&String, &Value)| format!("{}={}", encode(key), encode(&plain(value)));
+                let field =
+                    |(key, value): (&String, &Value)| format!("{}={}", encode(key), encode(&plain(value)));
                 return format!("{start}{}", fields.iter().map(field).collect::<Vec<_>>().join(separator));
             }
             Value::Object(fields) => {
@@ -196,9 +199,10 @@ impl How {
             Value::Array(items) if self.explode => {
                 items.iter().map(|item| cookie(encode(&plain(item)))).collect()
             }
-            Value::Object(fields) if self.explode => {
-                fields.iter().map(|(key, value)| format!("{}={}", encode(key), encode(&plain(value)))).collect()
-            }
+            Value::Object(fields) if self.explode => fields
+                .iter()
+                .map(|(key, value)| format!("{}={}", encode(key), encode(&plain(value))))
+                .collect(),
             value => vec![cookie(How { style: Style::Simple, ..self }.expand(name, value, &encode))],
         }
     }
@@ -232,30 +236,30 @@ mod tests {
         pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
     }
 
-    /// The table of the OpenAPI specification.
+    /// The table of the OpenAPI specification; fields come in the order of their names.
     #[test]
     fn the_styles_of_the_specification() {
         let array = json!(["blue", "black", "brown"]);
         let object = json!({"R": 100, "G": 200, "B": 150});
         let path = |style, explode, value: &Value| how(style, explode).in_path("color", value);
         for (style, explode, of_array, of_object) in [
-            ("simple", false, "blue,black,brown", "R,100,G,200,B,150"),
-            ("simple", true, "blue,black,brown", "R=100,G=200,B=150"),
-            ("label", false, ".blue,black,brown", ".R,100,G,200,B,150"),
-            ("label", true, ".blue.black.brown", ".R=100.G=200.B=150"),
-            ("matrix", false, ";color=blue,black,brown", ";color=R,100,G,200,B,150"),
-            ("matrix", true, ";color=blue;color=black;color=brown", ";R=100;G=200;B=150"),
+            ("simple", false, "blue,black,brown", "B,150,G,200,R,100"),
+            ("simple", true, "blue,black,brown", "B=150,G=200,R=100"),
+            ("label", false, ".blue,black,brown", ".B,150,G,200,R,100"),
+            ("label", true, ".blue.black.brown", ".B=150.G=200.R=100"),
+            ("matrix", false, ";color=blue,black,brown", ";color=B,150,G,200,R,100"),
+            ("matrix", true, ";color=blue;color=black;color=brown", ";B=150;G=200;R=100"),
         ] {
             assert_eq!(path(style, explode, &array), of_array, "{style} {explode}");
             assert_eq!(path(style, explode, &object), of_object, "{style} {explode}");
         }
         assert_eq!(query("form", false, array.clone()), "color=blue,black,brown");
         assert_eq!(query("form", true, array.clone()), "color=blue&color=black&color=brown");
-        assert_eq!(query("form", false, object.clone()), "color=R,100,G,200,B,150");
-        assert_eq!(query("form", true, object.clone()), "R=100&G=200&B=150");
+        assert_eq!(query("form", false, object.clone()), "color=B,150,G,200,R,100");
+        assert_eq!(query("form", true, object.clone()), "B=150&G=200&R=100");
         assert_eq!(query("spaceDelimited", false, array.clone()), "color=blue%20black%20brown");
         assert_eq!(query("pipeDelimited", false, array.clone()), "color=blue%7Cblack%7Cbrown");
-        assert_eq!(query("deepObject", true, object), "color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150");
+        assert_eq!(query("deepObject", true, object), "color%5BB%5D=150&color%5BG%5D=200&color%5BR%5D=100");
         assert_eq!(query("deepObject", true, json!([{"a": [1]}])), "color%5B0%5D%5Ba%5D%5B0%5D=1");
         assert_eq!(how("form", true).cookies("c", &array), ["c=blue", "c=black", "c=brown"]);
         assert_eq!(how("form", false).cookies("c", &array), ["c=blue,black,brown"]);
