@@ -27,6 +27,9 @@ pub enum Snapshot {
     Live,
 }
 
+/// An index, and the listings it was built from.
+type BuiltIndex = (Vec<Option<Arc<Listing>>>, Arc<Index>);
+
 /// All configured servers, by name.
 #[derive(Debug)]
 pub struct Catalogue {
@@ -34,7 +37,7 @@ pub struct Catalogue {
     pub(crate) snapshot: Snapshot,
     pub(crate) load_timeout: Duration,
     /// The index of the tools, and the listings it was built from.
-    index: Mutex<Option<(Vec<Option<Arc<Listing>>>, Arc<Index>)>>,
+    index: Mutex<Option<BuiltIndex>>,
 }
 
 impl Catalogue {

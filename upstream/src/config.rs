@@ -16,7 +16,6 @@ mod auth;
 mod entry;
 mod error;
 mod fields;
-mod glob;
 mod place;
 mod resolve;
 mod settings;
@@ -29,7 +28,6 @@ pub(crate) use auth::{is_header_value, is_ours, is_token};
 pub use entry::Entry;
 pub(crate) use entry::is_name as is_server_name;
 pub use error::ConfigError;
-pub(crate) use glob::{is_pattern, matches};
 pub use place::{Surroundings, find};
 pub use resolve::Connect;
 #[cfg(feature = "http")]

@@ -16,6 +16,7 @@ pub mod credentials;
 mod discovery;
 mod executor;
 mod fault;
+mod glob;
 mod host;
 pub mod import;
 mod json_schema;

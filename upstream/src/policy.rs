@@ -3,7 +3,7 @@
 pub(crate) mod cache;
 pub(crate) mod rate;
 
-use crate::config::{is_pattern, matches};
+use crate::glob::{is_pattern, matches};
 use ptc_bytecode::nearest;
 pub use rate::Rate;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use ptc_runtime::{Limits, Runtime};
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
