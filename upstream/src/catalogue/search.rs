@@ -38,6 +38,15 @@ const K: f64 = 1.2;
 /// Maximum characters of the description of an argument that are searched.
 const ARGUMENT: usize = 200;
 
+/// Maximum number of words of a name that abbreviations are looked for in.
+const NAMED: usize = 12;
+
+/// Number of words with abbreviations above which none are learned.
+const ABBREVIATIONS: usize = 20_000;
+
+/// Maximum number of long forms of one abbreviation.
+const LONG_FORMS: usize = 16;
+
 /// Separates words in the text that parts of words are looked for in.
 const GAP: char = '\n';
 
@@ -131,6 +140,7 @@ impl Index {
         let short_for = short_for.map(|(short, long)| {
             let mut long: Vec<String> = long.into_iter().collect();
             long.sort_unstable();
+            long.truncate(LONG_FORMS);
             (short, long)
         });
         Index { tools, text, words, stems: building.stems, short_for: short_for.collect(), lengths, averages }
@@ -336,7 +346,10 @@ impl Building {
     /// Learns which words of a name are short for words of the description: `repo` for `repository`, and `pr` for
     /// `pull request`.
     fn abbreviations(&mut self, name: &[String], about: &[String]) {
-        for short in name.iter().filter(|short| (2..=6).contains(&short.len())) {
+        for short in name.iter().take(NAMED).filter(|short| (2..=6).contains(&short.len())) {
+            if self.short_for.len() > ABBREVIATIONS {
+                return;
+            }
             let is_longer = |word: &&String| word.len() > short.len() + 2 && word.starts_with(&**short);
             let mut long: Vec<&String> =
                 if short.len() > 2 { about.iter().filter(is_longer).collect() } else { Vec::new() };
@@ -412,7 +425,7 @@ impl ToolIndex for Index {
         };
         let found: usize = wanted.iter().take(WORDS).map(found).sum();
         // Words are compared many bytes at a time.
-        query.len() + words * (self.text.len() / 16 + self.tools.len() / 4) + found / 4
+        query.len() + words * (self.text.len() / 16 + 4 * self.tools.len()) + found
     }
 
     fn search(&self, query: &str, limit: usize) -> Vec<Entry> {

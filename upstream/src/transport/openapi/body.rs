@@ -349,9 +349,8 @@ fn multipart(fields: &Map<String, Value>) -> Result<(String, Vec<u8>), String> {
     let quoted = |text: &str| text.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22");
     let boundary = loop {
         let boundary = format!("ptc-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let is_in = |(_, file): &(&String, File)| {
-            file.bytes.windows(boundary.len()).any(|window| window == boundary.as_bytes())
-        };
+        let is_in =
+            |(_, file): &(&String, File)| memchr::memmem::find(&file.bytes, boundary.as_bytes()).is_some();
         if !parts.iter().any(is_in) {
             break boundary;
         }

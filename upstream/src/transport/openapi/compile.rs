@@ -9,6 +9,7 @@ use crate::client::{LateSchema, Tool};
 use crate::config::{Method, OpenApiSettings, Override};
 use crate::credentials::{Headers, Place};
 use crate::glob::{is_pattern, matches};
+use crate::size::json_bytes;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -16,6 +17,10 @@ use url::Url;
 
 /// Maximum number of reasons that one warning about left out operations gives.
 const REASONS: usize = 5;
+
+/// Maximum size of the arguments of all operations together, in bytes of JSON: a few lines that many operations refer to
+/// describe more than fits in memory.
+const BYTES: u64 = 64 << 20;
 
 /// A selected operation, ready to be called.
 pub(super) struct Operation {
@@ -70,12 +75,18 @@ pub(super) fn compile(
     let mut operations: Vec<Operation> = Vec::new();
     let mut names: HashSet<String> = HashSet::new();
     let (mut chosen, mut left_out): (HashSet<usize>, Vec<String>) = (HashSet::new(), Vec::new());
+    let mut bytes = 0;
+    let mut fits = |made: &Operation| {
+        bytes += json_bytes(&made.tool.input_schema);
+        if bytes <= BYTES { Ok(()) } else { Err("the arguments of all operations are too large".to_string()) }
+    };
     for id in &settings.include_operations {
         let fail = |problem: String| format!("cannot offer the operation '{id}': {problem}");
         let named = by_id.get(&**id).copied().or_else(|| all.iter().position(|one| one.is_at(id)));
         match named {
             Some(n) => {
                 let made = reading.compile(&all[n], id, true).map_err(fail)?;
+                fits(&made).map_err(fail)?;
                 if names.contains(&made.tool.name) {
                     return Err(fail(format!("another operation has the name '{}', too", made.tool.name)));
                 }
@@ -91,7 +102,8 @@ pub(super) fn compile(
                     }
                     chosen.insert(n);
                     let own = one.id();
-                    let mut made = match reading.compile(one, &own, false) {
+                    let made = reading.compile(one, &own, false);
+                    let mut made = match made.and_then(|made| fits(&made).map(|()| made)) {
                         Ok(made) => made,
                         Err(problem) => {
                             left_out.push(format!("'{own}': {problem}"));

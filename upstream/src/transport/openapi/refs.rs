@@ -9,6 +9,9 @@ const DEPTH: usize = 24;
 /// Maximum number of values in one resolved schema; a few lines can describe more than fits in memory.
 const VALUES: usize = 20_000;
 
+/// Bytes of text that count as one value.
+const BYTES: usize = 32;
+
 /// An OpenAPI document.
 pub(super) struct Document<'d>(pub &'d Value);
 
@@ -92,7 +95,12 @@ impl<'d> Document<'d> {
                 }
                 plain(made)
             }
-            other => other.clone(),
+            other => {
+                // A long text may be referred to many times.
+                let bytes = other.as_str().map_or(0, str::len);
+                *left = left.saturating_sub(bytes / BYTES);
+                other.clone()
+            }
         }
     }
 }

@@ -81,9 +81,20 @@ impl Inner {
                     }
                 }
                 Place::Query(name) => {
+                    // Fields of an object may have any name.
+                    if url.query_pairs().any(|(known, _)| known == *name) {
+                        let others = url.query_pairs().filter(|(known, _)| known != &*name);
+                        let others: Vec<(String, String)> =
+                            others.map(|(a, b)| (a.into(), b.into())).collect();
+                        url.query_pairs_mut().clear().extend_pairs(others);
+                    }
                     url.query_pairs_mut().append_pair(&name, secret.expose());
                 }
-                Place::Cookie(name) => cookies.push(format!("{name}={}", secret.expose())),
+                Place::Cookie(name) => {
+                    let own = format!("{name}=");
+                    cookies.retain(|cookie| !cookie.starts_with(&own));
+                    cookies.push(format!("{own}{}", secret.expose()));
+                }
                 Place::Declared(_) => {}
             }
         }
