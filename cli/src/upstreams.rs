@@ -9,7 +9,7 @@ use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::redact::Redactor;
 use ptc_upstream::{RunContext, Upstream};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The variables that say where the configuration is: the name, and that of older versions.
 const VARIABLES: [&str; 2] = ["PTC_UPSTREAMS", "PTC_RUNNER_UPSTREAMS"];
@@ -61,6 +61,24 @@ pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
             Err(problem)
         }
     }
+}
+
+/// The servers of the configuration without their pins, and the file of pins that it names.
+pub fn start_unpinned(args: &UpstreamArgs) -> Result<(Upstream, PathBuf), Problem> {
+    let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
+    let around = own::surroundings();
+    let Some(path) = find(args.upstreams_config.as_deref(), VARIABLE, &around) else {
+        return start_any(args).map(|upstream| (upstream, PathBuf::new()));
+    };
+    let mut config = Config::load(&path, &around).map_err(|error| wrong(error.to_string()))?;
+    let Some(pins) = config.pins.take() else {
+        let mut problem = wrong(format!("{} names no file of pins", path.display()));
+        problem.0.hint = Some("add \"pins\": \"pins.json\" beside \"upstreams\"".to_string());
+        return Err(problem);
+    };
+    let upstream =
+        Upstream::start(&config, &around, args.options.0).map_err(|error| wrong(error.to_string()))?;
+    Ok((upstream, pins))
 }
 
 fn open(path: &Path, args: &UpstreamArgs, around: &Surroundings) -> Result<Upstream, Problem> {

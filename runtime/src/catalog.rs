@@ -6,7 +6,9 @@
 
 mod words;
 
-pub(crate) use words::{search, search_work};
+pub use words::search_alike;
+pub(crate) use words::{search, search_words, search_work};
+pub use words::{tokens, wanted};
 
 use ptc_bytecode::{BUILTINS, Builtin, CONSTANTS, Constant, FORMS, FormRow, Meaning, qualified};
 use ptc_compiler::suggest;

@@ -48,7 +48,7 @@ mod watch;
 pub use batch::{Batch, Ending, Input, Progress, Reducer, Rows, Rules, Summary};
 pub use bridge::BridgeError;
 pub use call::{CallId, PendingCall};
-pub use catalog::{Catalog, Entry, Origin};
+pub use catalog::{Catalog, Entry, Origin, search_alike, tokens as name_words, wanted as query_words};
 pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, panic_text, until_held};
 pub use evaluator::Evaluator;
 pub use function::{Arguments, Function};
@@ -60,8 +60,8 @@ pub use prelude::{
     Inventory, Keep, Known, Listed, LoadOptions, Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata,
     OfferedExport, Origin as SourceOrigin, Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent,
     PreludeError, PreludeId, PreludeInput, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded,
-    Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys,
-    Upstream, Written, order_of as order_of_preludes,
+    Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, ToolIndex,
+    TrustedKeys, Upstream, Written, order_of as order_of_preludes,
 };
 pub use program::Program;
 pub use ptc_bytecode::{

@@ -27,7 +27,7 @@ mod trust;
 mod uses;
 
 pub(crate) use attach::Surroundings;
-pub use attach::{Attach, Known, Lookup, Upstream};
+pub use attach::{Attach, Known, Lookup, ToolIndex, Upstream};
 pub(crate) use attached::Attached;
 pub use attached::OfferedExport;
 pub use compose::{CompileOptions, Origin, Selection};

@@ -12,6 +12,7 @@ use crate::context::RunContext;
 use crate::executor;
 use crate::fault::{Fault, Reason};
 use crate::ledger::Call;
+use crate::policy::{Rate, cache};
 use crate::redact::Redactor;
 use answer::Received;
 use args::shown;
@@ -317,6 +318,9 @@ impl Caller {
         if let Some(tool) = listing.tools.get(&asked.tool) {
             return Ok(Ok(tool.clone()));
         }
+        if let Some(why) = listing.quarantined.get(&asked.tool) {
+            return Err(Fault { is_unsent: true, ..Fault::new(Reason::ApprovalDenied, why) });
+        }
         if !asked.server.is_healthy() {
             let message = format!("'{}' is unavailable, so its tools are unknown", asked.server.name);
             return Err(Fault::new(Reason::UpstreamUnavailable, message));
@@ -383,16 +387,35 @@ impl Caller {
         context: &RunContext,
     ) -> Result<(Reply, Received), Fault> {
         let max_bytes = context.limits.max_response_bytes;
+        let policy = &server.about.policy;
+        let reads = !server.effect(tool).may_write();
+        let kept = policy.cache(&tool.name).filter(|_| reads).map(|ttl| (ttl, cache::key(&tool.name, &args)));
+        let known = kept.as_ref().and_then(|(_, key)| server.cache.get(key, Instant::now()));
         let request = Request {
             tool: tool.wire_name.clone(),
             args,
             deadline: context.call_deadline(),
-            timeout: context.limits.call_timeout,
+            timeout: policy.timeout(&tool.name).unwrap_or(context.limits.call_timeout),
             queue_timeout: context.limits.queue_timeout,
             max_bytes,
             traceparent: context.traceparent().cloned(),
         };
-        let reply = executor::call(&*server.client, &server.name, request).await?;
+        let reply = match known {
+            Some(reply) => reply,
+            None => {
+                await_rate(server, tool, &request).await?;
+                let reply = executor::call(&*server.client, &server.name, request).await;
+                if !reads {
+                    // What was read before may not be so any more.
+                    server.cache.clear();
+                }
+                let reply = reply?;
+                if let Some((ttl, key)) = kept.filter(|_| !answer::is_failure(&reply)) {
+                    server.cache.put(key, reply.clone(), Instant::now(), ttl);
+                }
+                reply
+            }
+        };
         if reply.wire_bytes > max_bytes {
             let message =
                 format!("the reply has {} bytes; at most {max_bytes} are allowed", reply.wire_bytes);
@@ -402,7 +425,7 @@ impl Caller {
         let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
         executor::heavy(bytes, move || {
             let payload = answer::payload(&reply, &self.redactor)?;
-            if tool.output_schema.is_none()
+            if !tool.declares_output()
                 && let Some(json) = payload.json()
             {
                 tool.shapes.learn(json);
@@ -453,6 +476,34 @@ impl Caller {
     fn preview(&self, head: &str) -> String {
         let clean = clean::visible(&self.redactor.scrub(head));
         clean[..clean.floor_char_boundary(PREVIEW)].to_string()
+    }
+}
+
+/// Waits until the rates of a server and of a tool allow a call, as long as a call may wait.
+async fn await_rate(server: &Server, tool: &CatalogTool, request: &Request) -> Result<(), Fault> {
+    let policy = &server.about.policy;
+    let own = policy.tools.get(&tool.name).and_then(|own| own.rate).map(|rate| (&*tool.name, rate));
+    let rates: Vec<(&str, Rate)> = policy.limits.rate.map(|rate| ("", rate)).into_iter().chain(own).collect();
+    if rates.is_empty() {
+        return Ok(());
+    }
+    let now = Instant::now();
+    let most = request.queue_timeout.min(request.deadline.saturating_duration_since(now));
+    match server.rates.reserve(&rates, now, most) {
+        Ok(wait) if wait.is_zero() => Ok(()),
+        Ok(wait) => {
+            tokio::time::sleep(wait).await;
+            Ok(())
+        }
+        Err((rate, wait)) => {
+            let why = format!(
+                "upstream '{}' may be called {} times (rate); the next call is possible in {} s",
+                server.name,
+                rate.show(),
+                wait.as_secs_f64().ceil()
+            );
+            Err(Fault { is_unsent: true, ..Fault::new(Reason::RateLimited, why) })
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod clean;
 mod render;
+pub(crate) mod search;
 mod server;
 mod tool;
 
@@ -11,8 +12,9 @@ pub use tool::CatalogTool;
 
 use crate::context::RunContext;
 use crate::fault::Fault;
+use search::Index;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Policy for tools of servers that change during a run.
@@ -25,15 +27,28 @@ pub enum Snapshot {
     Live,
 }
 
+/// An index, and the listings it was built from.
+type BuiltIndex = (Vec<Option<Arc<Listing>>>, Arc<Index>);
+
 /// All configured servers, by name.
 #[derive(Debug)]
 pub struct Catalogue {
     pub(crate) servers: BTreeMap<String, Arc<Server>>,
     pub(crate) snapshot: Snapshot,
     pub(crate) load_timeout: Duration,
+    /// The index of the tools, and the listings it was built from.
+    index: Mutex<Option<BuiltIndex>>,
 }
 
 impl Catalogue {
+    pub(crate) fn new(
+        servers: BTreeMap<String, Arc<Server>>,
+        snapshot: Snapshot,
+        load_timeout: Duration,
+    ) -> Catalogue {
+        Catalogue { servers, snapshot, load_timeout, index: Mutex::new(None) }
+    }
+
     /// Returns the servers, sorted by name.
     pub fn servers(&self) -> impl Iterator<Item = &Arc<Server>> {
         self.servers.values()
@@ -47,6 +62,24 @@ impl Catalogue {
     /// Returns the names of all servers.
     pub fn names(&self) -> Vec<&str> {
         self.servers.keys().map(String::as_str).collect()
+    }
+
+    /// Returns the index of all tools that are known, built anew if they have changed.
+    pub(crate) fn index(&self) -> Arc<Index> {
+        let listings: Vec<Option<Arc<Listing>>> = self.servers().map(|server| server.listing()).collect();
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |a: &Option<Arc<Listing>>, b: &Option<Arc<Listing>>| match (a, b) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        if let Some((known, index)) = &*index
+            && known.iter().zip(&listings).all(|(a, b)| same(a, b))
+        {
+            return index.clone();
+        }
+        let made = Arc::new(Index::new(self.servers()));
+        *index = Some((listings, made.clone()));
+        made
     }
 
     pub(crate) async fn load(&self, server: &Server) -> Result<Arc<Listing>, Fault> {

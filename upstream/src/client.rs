@@ -5,6 +5,8 @@ use crate::slots::Slots;
 use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A server whose tools can be listed and called. Many calls may be in flight at once; dropping the future of a
@@ -35,6 +37,22 @@ pub trait Client: Send + Sync {
         0
     }
 
+    /// Returns the schema of a tool's replies, if it is too large to be kept with every tool.
+    fn output_schema(&self, tool: &str) -> Option<LateSchema> {
+        let _ = tool;
+        None
+    }
+
+    /// Returns problems of its last list of tools, such as tools that were left out.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns what it says about itself, if it has said so. Does not contact it.
+    fn introduction(&self) -> Introduction {
+        Introduction::default()
+    }
+
     /// Stops the server, its child processes and connections.
     fn stop(&self) -> BoxFuture<'_, ()>;
 }
@@ -54,6 +72,43 @@ pub struct Tool {
     pub annotations: Option<Value>,
     /// Origin of the tool: `_ptc` of tools made from an OpenAPI document.
     pub provenance: Option<Value>,
+}
+
+/// A schema that is built whenever it is needed.
+#[derive(Clone)]
+pub struct LateSchema(Arc<dyn Fn() -> Option<Value> + Send + Sync>);
+
+impl LateSchema {
+    /// Takes the function that builds it.
+    pub fn new(build: impl Fn() -> Option<Value> + Send + Sync + 'static) -> LateSchema {
+        LateSchema(Arc::new(build))
+    }
+
+    /// Builds the schema; None if replies may be anything.
+    pub fn build(&self) -> Option<Value> {
+        (self.0)()
+    }
+}
+
+impl PartialEq for LateSchema {
+    fn eq(&self, other: &LateSchema) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for LateSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LateSchema")
+    }
+}
+
+/// A server's words about itself: untrusted and not yet scrubbed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Introduction {
+    /// Name for people.
+    pub title: Option<String>,
+    /// How its tools are meant to be used.
+    pub instructions: Option<String>,
 }
 
 /// Request to call a tool.

@@ -23,19 +23,23 @@ mod template;
 mod transports;
 
 pub use auth::{Emitter, Scheme, Source};
+#[cfg(feature = "http")]
+pub(crate) use auth::{is_header_value, is_ours, is_token};
 pub use entry::Entry;
 pub(crate) use entry::is_name as is_server_name;
 pub use error::ConfigError;
 pub use place::{Surroundings, find};
 pub use resolve::Connect;
+#[cfg(feature = "http")]
+pub(crate) use resolve::basic_value;
 pub(crate) use resolve::is_telling;
-pub use settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
+pub use settings::{AddressRules, HttpSettings, Method, OpenApiSettings, Override, Schema, StdioSettings};
 pub use transports::Transport;
 
 use fields::Fields;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Maximum size of the file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
@@ -45,6 +49,8 @@ const MAX_BYTES: u64 = 4 << 20;
 pub struct Config {
     /// The servers, by name.
     pub servers: BTreeMap<String, Entry>,
+    /// File with the definitions of tools that a person has approved; None if all tools are used as they are.
+    pub pins: Option<PathBuf>,
     credentials: BTreeMap<String, Source>,
     raw_envelope: bool,
 }
@@ -76,7 +82,7 @@ impl Config {
             let is_clients = matches!(key, "mcpServers" | "servers");
             is_clients.then(|| "a client's configuration, which `ptc upstream import` converts".to_string())
         };
-        top.only(&["credentials", "upstreams", "raw_envelope"], elsewhere)?;
+        top.only(&["credentials", "upstreams", "raw_envelope", "pins"], elsewhere)?;
         let credentials = auth::credentials(top.map("credentials")?, dir)?;
         let Some(upstreams) = top.map("upstreams")? else {
             return Err(top.error("upstreams", "is required"));
@@ -84,9 +90,13 @@ impl Config {
         let reading = entry::Reading { credentials: &credentials, around, dir };
         let mut servers = BTreeMap::new();
         for (name, value) in upstreams {
-            servers.insert(name.clone(), reading.entry(name, value)?);
+            let entry = reading.entry(name, value)?;
+            if entry.is_enabled {
+                servers.insert(name.clone(), entry);
+            }
         }
-        Ok(Config { servers, raw_envelope: top.flag("raw_envelope")?.unwrap_or(false), credentials })
+        let pins = top.get("pins").map(|_| top.required("pins")).transpose()?.map(|path| dir.join(path));
+        Ok(Config { servers, raw_envelope: top.flag("raw_envelope")?.unwrap_or(false), credentials, pins })
     }
 
     /// Returns the facts about a server that are known before it is started.
@@ -104,6 +114,8 @@ impl Config {
             trusts_annotations: entry.trusts_annotations || matches!(entry.transport, Transport::OpenApi(_)),
             effect: entry.effect,
             effect_tools: entry.effect_tools.clone(),
+            policy: entry.policy.clone(),
+            pins: None,
         }
     }
 

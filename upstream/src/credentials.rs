@@ -39,11 +39,35 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Headers of every request to a server: static ones and those with credentials. Clones share their values, so
-/// a reloaded credential takes effect everywhere.
+/// Place of a request in which a value is sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A header, in lower case.
+    Header(String),
+    /// A parameter of the query.
+    Query(String),
+    /// A cookie.
+    Cookie(String),
+    /// Where the security scheme of this name says, in an OpenAPI document.
+    Declared(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Header(name) => write!(f, "header {name}"),
+            Place::Query(name) => write!(f, "query parameter {name}"),
+            Place::Cookie(name) => write!(f, "cookie {name}"),
+            Place::Declared(name) => write!(f, "credential of the security scheme {name}"),
+        }
+    }
+}
+
+/// Headers of every request to a server, static ones and those with credentials, and credentials in other places.
+/// Clones share their values, so a reloaded credential takes effect everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Headers {
-    list: Vec<(String, Value)>,
+    list: Vec<(Place, Value)>,
     /// Counter that increases when a value changes.
     #[cfg(feature = "http")]
     version: Arc<AtomicU64>,
@@ -77,7 +101,12 @@ impl Headers {
 
     /// Adds a header. Invalid names or values are not sent; reading the configuration checks them.
     pub fn add(&mut self, name: &str, value: Secret) {
-        self.list.push((name.to_ascii_lowercase(), Value::Fixed(value)));
+        self.add_at(Place::Header(name.to_ascii_lowercase()), value);
+    }
+
+    /// Adds a value in any place of a request.
+    pub fn add_at(&mut self, place: Place, value: Secret) {
+        self.list.push((place, Value::Fixed(value)));
     }
 
     /// Adds a header whose value is read again when a server refuses it (`reload: "on_401"`).
@@ -87,13 +116,39 @@ impl Headers {
         value: Secret,
         read: impl Fn() -> Option<Secret> + Send + Sync + 'static,
     ) {
-        let value = Reloaded { current: RwLock::new(value), read: Box::new(read) };
-        self.list.push((name.to_ascii_lowercase(), Value::Reloaded(Arc::new(value))));
+        self.add_reloaded_at(Place::Header(name.to_ascii_lowercase()), value, read);
     }
 
-    /// Returns the names, in lower case.
+    /// Adds a value in any place that is read again when a server refuses it.
+    pub fn add_reloaded_at(
+        &mut self,
+        place: Place,
+        value: Secret,
+        read: impl Fn() -> Option<Secret> + Send + Sync + 'static,
+    ) {
+        let value = Reloaded { current: RwLock::new(value), read: Box::new(read) };
+        self.list.push((place, Value::Reloaded(Arc::new(value))));
+    }
+
+    /// Returns the names of the headers, in lower case.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.list.iter().map(|(name, _)| &**name)
+        self.list.iter().filter_map(|(place, _)| match place {
+            Place::Header(name) => Some(&**name),
+            _ => None,
+        })
+    }
+
+    /// Returns the places of all values.
+    #[cfg(feature = "http")]
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
+        self.list.iter().map(|(place, _)| place)
+    }
+
+    /// Returns the values that are not in headers, with their places.
+    #[cfg(feature = "http")]
+    pub(crate) fn elsewhere(&self) -> impl Iterator<Item = (&Place, Secret)> {
+        let others = self.list.iter().filter(|(place, _)| !matches!(place, Place::Header(_)));
+        others.map(|(place, value)| (place, value.current()))
     }
 
     /// Returns the version of the values that would be sent now.
@@ -105,7 +160,7 @@ impl Headers {
     /// Returns whether the values differ from a refused version, after reading them again.
     #[cfg(feature = "http")]
     pub(crate) async fn are_newer_than(&self, refused: u64) -> bool {
-        let is_fixed = |(_, value): &(String, Value)| matches!(value, Value::Fixed(_));
+        let is_fixed = |(_, value): &(Place, Value)| matches!(value, Value::Fixed(_));
         if self.list.iter().all(is_fixed) {
             return false;
         }
@@ -143,18 +198,25 @@ impl Headers {
     /// ```
     #[cfg(feature = "http")]
     pub fn emit(&self) -> http::HeaderMap {
-        let one = |(name, value): &(String, Value)| {
+        let one = |(place, value): &(Place, Value)| {
+            let Place::Header(name) = place else { return None };
             let name = http::HeaderName::try_from(&**name).ok()?;
-            let value = match value {
-                Value::Fixed(secret) => secret.clone(),
-                Value::Reloaded(reloaded) => {
-                    reloaded.current.read().unwrap_or_else(PoisonError::into_inner).clone()
-                }
-            };
-            let mut value = http::HeaderValue::from_bytes(value.expose().as_bytes()).ok()?;
+            let mut value = http::HeaderValue::from_bytes(value.current().expose().as_bytes()).ok()?;
             value.set_sensitive(true);
             Some((name, value))
         };
         self.list.iter().filter_map(one).collect()
+    }
+}
+
+#[cfg(feature = "http")]
+impl Value {
+    fn current(&self) -> Secret {
+        match self {
+            Value::Fixed(secret) => secret.clone(),
+            Value::Reloaded(reloaded) => {
+                reloaded.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+            }
+        }
     }
 }

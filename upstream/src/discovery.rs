@@ -1,6 +1,7 @@
 //! Lookups of programs in the catalogue: `tool/servers`, `dir`, `doc`, `meta`, `apropos`. Each costs one of the
 //! run's lookups, which are counted apart from its calls.
 
+use crate::catalogue::search::entry;
 use crate::catalogue::{CatalogTool, Listing, Server, clean};
 use crate::context::RunContext;
 use crate::executor;
@@ -8,7 +9,7 @@ use crate::fault::Fault;
 use crate::running::Inner;
 use crate::size::json_bytes;
 use ptc_bytecode::Datum;
-use ptc_runtime::{Entry, Known, Lookup, Origin, ToolShape};
+use ptc_runtime::{Entry, Known, Lookup, Origin, ToolIndex, ToolShape};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -89,7 +90,10 @@ impl View {
         let Some(tool) = tool else { return Lookup::Found((server.clone(), None)) };
         match listing.tools.get(tool) {
             Some(tool) => Lookup::Found((server.clone(), Some(tool.clone()))),
-            None => Lookup::Refused(format!("no tool '{tool}' in upstream '{name}'")),
+            None => Lookup::Refused(match listing.quarantined.get(tool) {
+                Some(why) => why.clone(),
+                None => format!("no tool '{tool}' in upstream '{name}'"),
+            }),
         }
     }
 
@@ -182,7 +186,8 @@ impl ptc_runtime::Upstream for View {
         let mut entries = Vec::new();
         for server in self.upstream.catalogue.servers() {
             match server.listing() {
-                Some(listing) => entries.extend(listing.tools.values().map(|tool| tool_entry(server, tool))),
+                // The index has its tools.
+                Some(_) => {}
                 None if load => {}
                 None => {
                     let about = server.description();
@@ -195,6 +200,10 @@ impl ptc_runtime::Upstream for View {
         Lookup::Found(entries)
     }
 
+    fn index(&self) -> Option<Arc<dyn ToolIndex>> {
+        Some(self.upstream.catalogue.index())
+    }
+
     fn dir(&self, server: &str) -> Lookup<Vec<Entry>> {
         if server.contains('/') {
             return Lookup::Refused(format!(
@@ -204,7 +213,7 @@ impl ptc_runtime::Upstream for View {
         match self.find("dir", server) {
             Lookup::Found((server, _)) => {
                 let member = |tool: &Arc<CatalogTool>| {
-                    let mut entry = tool_entry(&server, tool);
+                    let mut entry = entry(&server, tool);
                     entry.reference.clone_from(&tool.name);
                     entry
                 };
@@ -223,7 +232,9 @@ impl ptc_runtime::Upstream for View {
             Lookup::Found((server, None)) => {
                 let count = server.listing().map_or(0, |listing| listing.tools.len());
                 let name = &server.name;
-                format!("{name}\n{}\nTools: {count}; (dir '{name}) lists them", server.description())
+                let said = server.instructions();
+                let said = said.map(|said| format!("\nIts instructions: {said}")).unwrap_or_default();
+                format!("{name}\n{}\nTools: {count}; (dir '{name}) lists them{said}", server.description())
             }
             Lookup::Unknown => return Lookup::Unknown,
             Lookup::Refused(why) => return Lookup::Refused(why),
@@ -239,11 +250,12 @@ impl ptc_runtime::Upstream for View {
         let facts = match self.find("meta", reference) {
             Lookup::Found((server, Some(tool))) => json!({
                 "server": server.name, "name": tool.name, "description": tool.description,
-                "input_schema": tool.input_schema, "output_schema": tool.output_schema,
+                "input_schema": tool.input_schema, "output_schema": tool.output_schema(),
                 "annotations": tool.annotations, "_ptc": tool.provenance,
             }),
             Lookup::Found((server, None)) => json!({
                 "server": server.name, "description": server.description(), "transport": server.about.transport,
+                "instructions": server.instructions(),
                 "tool_count": server.listing().map(|listing| listing.tools.len()),
             }),
             Lookup::Unknown => return Lookup::Unknown,
@@ -259,18 +271,4 @@ impl ptc_runtime::Upstream for View {
     fn max_result_bytes(&self) -> usize {
         self.max_bytes()
     }
-}
-
-/// Builds the `apropos` entry of a tool.
-fn tool_entry(server: &Server, tool: &CatalogTool) -> Entry {
-    let mut others = vec![tool.description.clone()];
-    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-    others.extend(properties.into_iter().flat_map(|all| all.keys()).cloned());
-    for (name, value) in tool.annotations.as_ref().and_then(Value::as_object).into_iter().flatten() {
-        others.push(name.clone());
-        others.extend(value.as_str().map(str::to_string));
-    }
-    let mut entry = Entry::new(Origin::Upstream, "tool", &server.name, &tool.name, &tool.description);
-    entry.reference = format!("{}/{}", server.name, tool.name);
-    entry.with_words(&format!("{} {}", server.name, tool.name), &others.join(" "))
 }

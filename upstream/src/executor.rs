@@ -4,7 +4,7 @@
 //! connection does. These threads never end, which child processes rely on: the kernel kills them together with
 //! the *thread* that started them.
 
-use crate::client::{Client, Health, Reply, Request, Tool};
+use crate::client::{Client, Health, Introduction, LateSchema, Reply, Request, Tool};
 use crate::fault::{Fault, Reason};
 use crate::slots::Slots;
 use futures_util::FutureExt;
@@ -171,6 +171,18 @@ impl Client for Standalone {
 
     fn generation(&self) -> u64 {
         self.client.generation()
+    }
+
+    fn output_schema(&self, tool: &str) -> Option<LateSchema> {
+        self.client.output_schema(tool)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.client.warnings()
+    }
+
+    fn introduction(&self) -> Introduction {
+        self.client.introduction()
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {

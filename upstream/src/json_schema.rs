@@ -5,6 +5,7 @@ mod cost;
 mod wording;
 
 use crate::size::json_bytes;
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use std::fmt;
@@ -87,7 +88,20 @@ impl JsonSchema {
         let path = error.instance_path().to_string();
         let place =
             if path.is_empty() { String::new() } else { format!("{}: ", path.trim_start_matches('/')) };
-        Some(crate::catalogue::clean::short(&format!("{place}{error}"), 300))
+        // For alternatives, the library only says that none fits.
+        let is_choice = matches!(
+            error.kind(),
+            ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
+        );
+        let told = match is_choice {
+            true => {
+                let all = wording::mismatches(&error).into_iter();
+                let all = all.map(|one| one.to_string().trim_start_matches(['.', ':', ' ']).to_string());
+                all.collect::<Vec<_>>().join("; ")
+            }
+            false => format!("{place}{error}"),
+        };
+        Some(crate::catalogue::clean::short(&told, 300))
     }
 
     /// Checks a value; the error names each place that does not match, with paths beginning with `root`.
@@ -173,6 +187,8 @@ mod tests {
                 "rows": {"items": {"$ref": "#/$defs/a%20b"}},
                 "name": {"pattern": "^[a-z]+$", "maxLength": 5},
                 "kind": {"anyOf": [{"const": "x"}, {"enum": ["y", "z"]}]},
+                "size": {"anyOf": [{"enum": ["s", "m"]}, {"type": "null"}]},
+                "at": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
             },
             "additionalProperties": false,
         });
@@ -180,10 +196,9 @@ mod tests {
             (json!({"rows": [1, 2], "name": "abc", "kind": "y"}), None),
             (json!({"rows": [1, 0]}), Some("rows/1: 0 is less than the minimum of 1")),
             (json!({"name": "A"}), Some("name: \"A\" does not match \"^[a-z]+$\"")),
-            (
-                json!({"kind": 1}),
-                Some("kind: 1 is not valid under any of the schemas listed in the 'anyOf' keyword"),
-            ),
+            (json!({"kind": 1}), Some("kind: expected one of \"x\", \"y\", \"z\"")),
+            (json!({"size": "xl"}), Some("size: expected one of \"s\", \"m\"")),
+            (json!({"at": []}), Some("at: expected a string or an integer")),
             (json!({"other": 1}), Some("Additional properties are not allowed ('other' was unexpected)")),
         ] {
             assert_eq!(problem(&schema, &args).as_deref(), wrong, "{args}");

@@ -16,6 +16,7 @@ pub mod credentials;
 mod discovery;
 mod executor;
 mod fault;
+mod glob;
 mod host;
 pub mod import;
 mod json_schema;
@@ -23,6 +24,8 @@ mod ledger;
 mod logs;
 mod missions;
 mod options;
+pub mod pins;
+pub mod policy;
 mod raw;
 pub mod redact;
 mod running;
@@ -36,7 +39,7 @@ pub use approval::{Approval, ApprovalRequest, Verdict};
 pub use catalogue::{
     About, CatalogTool, Catalogue, DISCOVERY_HINT, Listing, RenderMode, Rendering, Server, Snapshot,
 };
-pub use client::{Client, Health, Reply, Request, Tool};
+pub use client::{Client, Health, Introduction, LateSchema, Reply, Request, Tool};
 pub use context::{CallLimits, RunContext};
 pub use fault::{Fault, Reason};
 pub use host::{Begun, HeldRun, ProgramHost, ProgramOptions, ProgramRun, RunOutcome, Suspension, UnderWay};

@@ -3,12 +3,13 @@
 use crate::approval::{Consent, Manner, Verdict};
 use crate::call::Caller;
 use crate::catalogue::{About, CatalogTool, Catalogue, Server, Snapshot};
-use crate::client::Client;
+use crate::client::{Client, Tool};
 use crate::config::{Config, ConfigError, Connect, Surroundings};
 use crate::context::RunContext;
 use crate::discovery::{Current, View};
 use crate::executor;
 use crate::options::{BootPolicy, Options};
+use crate::pins::{Pin, Pins, ServerPins};
 use crate::redact::Redactor;
 use ptc_bytecode::ToolName;
 use ptc_contract::servers::{ServerTool, ServerTools};
@@ -71,10 +72,15 @@ impl Upstream {
         let redactor = Arc::new(Redactor::new());
         let mut warnings = Vec::new();
         let connect = config.resolve(around, &redactor, &mut warnings)?;
+        let mut pins = match &config.pins {
+            Some(path) => Some(Pins::load(path).map_err(ConfigError::file)?),
+            None => None,
+        };
         // Clients may create objects that belong to an executor.
         let inside = executor::enter().map_err(|fault| StartError::Server(fault.message))?;
         let client = |(name, connect): (String, Connect)| {
-            let about = config.about(&name);
+            let pins = pins.as_mut().map(|pins| Arc::new(pins.0.remove(&name).unwrap_or_default()));
+            let about = About { pins, ..config.about(&name) };
             let client = crate::transport::connect(&name, connect, &redactor);
             (name, about, client)
         };
@@ -102,8 +108,7 @@ impl Upstream {
             (name.clone(), Arc::new(Server::new(&name, about, client, redactor.clone())))
         };
         let servers: BTreeMap<String, Arc<Server>> = clients.into_iter().map(server).collect();
-        let catalogue =
-            Arc::new(Catalogue { servers, snapshot: options.snapshot, load_timeout: options.boot_deadline });
+        let catalogue = Arc::new(Catalogue::new(servers, options.snapshot, options.boot_deadline));
         let caller = Caller { catalogue: catalogue.clone(), redactor: redactor.clone() };
         let mut inner = Inner { catalogue, redactor, options, warnings, caller };
         let failed = inner.boot();
@@ -143,6 +148,19 @@ impl Upstream {
         let failed =
             |(name, result): (String, Result<_, crate::Fault>)| Some(self.0.told(&name, &result.err()?));
         loaded.unwrap_or_default().into_iter().filter_map(failed).collect()
+    }
+
+    /// Asks a server for the definitions of its tools, as they are now.
+    pub fn pins_of(&self, server: &str) -> Result<ServerPins, String> {
+        let inner = self.0.clone();
+        let Some(found) = inner.catalogue.server(server).cloned() else {
+            return Err(format!("no upstream '{server}' configured"));
+        };
+        let listed = executor::wait(async move { found.client.tools().await });
+        let tools = listed.and_then(|listed| listed).map_err(|fault| inner.told(server, &fault))?;
+        let admitted = self.0.catalogue.server(server).map(|server| server.about.policy.clone());
+        let is_used = |tool: &Tool| admitted.as_ref().is_none_or(|policy| policy.admits(&tool.name));
+        Ok(tools.into_iter().filter(is_used).map(|tool| (tool.name.clone(), Pin::of(&tool))).collect())
     }
 
     /// Renders the catalogue for a prompt or a tool description.

@@ -1,10 +1,19 @@
 //! Short notation for JSON Schemas, as `doc` shows them.
 
+mod details;
+mod level;
+#[cfg(feature = "http")]
+pub(crate) mod merge;
+
+use level::Level;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::cell::Cell;
 
 /// Nesting depth to which results are spelled out.
 const DEPTH: usize = 6;
+
+/// Maximum number of schemas that one notation spells out.
+const SCHEMAS: usize = 2_000;
 
 /// Formats the arguments of a tool: `{:path string :limit integer?}`.
 ///
@@ -18,74 +27,13 @@ const DEPTH: usize = 6;
 /// assert_eq!(schema::args(&schema), "{:state enum<string> :repo string :limit integer?}");
 /// ```
 pub fn args(schema: &Value) -> String {
-    let words: Vec<String> = names(schema)
-        .into_iter()
-        .map(|(name, is_required)| {
-            let property =
-                schema.pointer("/properties").and_then(|all| all.get(name)).unwrap_or(&Value::Null);
-            let (word, is_nullable) = word(property);
-            let mark = if is_required && !is_nullable { "" } else { "?" };
-            format!(":{name} {word}{mark}")
-        })
-        .collect();
-    format!("{{{}}}", words.join(" "))
+    Printer::new(schema).fields(schema, 0)
 }
 
 /// Returns the names of arguments, and whether each is required: required ones first, in the order of the
 /// schema, then the others by name.
 pub(crate) fn names(schema: &Value) -> Vec<(&str, bool)> {
-    let mut seen = HashSet::new();
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    let required = required.filter_map(Value::as_str).filter(|name| seen.insert(*name));
-    let mut names: Vec<(&str, bool)> = required.map(|name| (name, true)).collect();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let others = properties.into_iter().flat_map(|all| all.keys().map(String::as_str));
-    let mut others: Vec<&str> = others.filter(|name| !seen.contains(name)).collect();
-    others.sort_unstable();
-    names.extend(others.into_iter().map(|name| (name, false)));
-    names
-}
-
-/// Returns a schema as one word, and whether it takes null. Constants and enums take precedence over types.
-fn word(schema: &Value) -> (String, bool) {
-    // Found by key: null, false, 0 and "" are constants too.
-    if let Some(value) = schema.get("const") {
-        return (format!("const<{value}>"), false);
-    }
-    if let Some(Value::Array(values)) = schema.get("enum") {
-        let mut kinds: Vec<&str> = values.iter().map(kind).collect();
-        kinds.dedup();
-        let word = match kinds[..] {
-            [one] if !matches!(one, "object" | "array") => format!("enum<{one}>"),
-            _ => "enum".to_string(),
-        };
-        return (word, false);
-    }
-    match schema.get("type") {
-        Some(Value::String(one)) => (one.clone(), false),
-        Some(Value::Array(several)) => {
-            let all: Vec<&str> = several.iter().filter_map(Value::as_str).collect();
-            let some: Vec<&str> = all.iter().copied().filter(|kind| *kind != "null").collect();
-            match some.is_empty() {
-                true => ("null".to_string(), false),
-                false => (some.join("|"), some.len() < all.len()),
-            }
-        }
-        _ => ("any".to_string(), false),
-    }
-}
-
-/// Returns the primitive type of a value.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
+    Level::of(schema, schema).names()
 }
 
 /// Formats the result of a tool: `Result<{:items [{:id integer}] :next string?}>`.
@@ -99,7 +47,7 @@ fn kind(value: &Value) -> &'static str {
 /// assert_eq!(schema::result(None), "Result<unknown>");
 /// ```
 pub fn result(schema: Option<&Value>) -> String {
-    let inside = schema.map_or("unknown".to_string(), |schema| nested(schema, DEPTH));
+    let inside = schema.map_or("unknown".to_string(), |schema| Printer::new(schema).nested(schema, DEPTH));
     format!("Result<{inside}>")
 }
 
@@ -112,27 +60,52 @@ pub fn result(schema: Option<&Value>) -> String {
 /// assert_eq!(schema::brief(None), "unknown");
 /// ```
 pub fn brief(schema: Option<&Value>) -> String {
-    schema.map_or("unknown".to_string(), |schema| nested(schema, 1))
+    schema.map_or("unknown".to_string(), |schema| Printer::new(schema).nested(schema, 1))
 }
 
-fn nested(schema: &Value, depth: usize) -> String {
-    let (word, _) = word(schema);
-    if depth == 0 {
-        return word;
+/// Writes schemas in the short notation, within one document that references are relative to.
+struct Printer<'s> {
+    root: &'s Value,
+    /// Number of schemas that are still spelled out: a few that refer to each other may describe any number.
+    left: Cell<usize>,
+}
+
+impl<'s> Printer<'s> {
+    fn new(root: &'s Value) -> Printer<'s> {
+        Printer { root, left: Cell::new(SCHEMAS) }
     }
-    let properties = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty());
-    match (&*word, properties, schema.get("items")) {
-        ("object" | "any", Some(properties), _) => {
-            let of = |(name, is_required): (&str, bool)| {
-                let property = properties.get(name)?;
-                let is_nullable = self::word(property).1;
-                let mark = if is_required && !is_nullable { "" } else { "?" };
-                Some(format!(":{name} {}{mark}", nested(property, depth - 1)))
-            };
-            format!("{{{}}}", names(schema).into_iter().filter_map(of).collect::<Vec<_>>().join(" "))
+
+    fn nested(&self, schema: &'s Value, depth: usize) -> String {
+        self.word(schema, depth).0
+    }
+
+    /// Returns a schema in short notation, spelled out to a depth, and whether it takes null.
+    fn word(&self, schema: &'s Value, depth: usize) -> (String, bool) {
+        let Some(left) = self.left.get().checked_sub(1) else { return ("any".to_string(), false) };
+        self.left.set(left);
+        let level = Level::of(self.root, schema);
+        let (word, is_nullable) = level.word();
+        if depth == 0 {
+            return (word, is_nullable);
         }
-        ("array", _, Some(items)) => format!("[{}]", nested(items, depth - 1)),
-        _ => word,
+        let word = match (&*word, level.get("items")) {
+            ("object" | "any", _) if level.has_properties() => self.fields(schema, depth - 1),
+            ("array", Some(items)) => format!("[{}]", self.nested(items, depth - 1)),
+            _ => word,
+        };
+        (word, is_nullable)
+    }
+
+    fn fields(&self, schema: &'s Value, depth: usize) -> String {
+        let level = Level::of(self.root, schema);
+        let of = |(name, is_required): (&str, bool)| {
+            let property = level.property(name).unwrap_or(&Value::Null);
+            let (word, is_nullable) = self.word(property, depth);
+            let mark = if is_required && !is_nullable { "" } else { "?" };
+            format!(":{name} {word}{mark}")
+        };
+        let words: Vec<String> = level.names().into_iter().map(of).collect();
+        format!("{{{}}}", words.join(" "))
     }
 }
 
@@ -155,21 +128,36 @@ pub(crate) fn doc(server: &str, tool: &crate::CatalogTool) -> String {
         "Required args: {}",
         if required.is_empty() { "none".to_string() } else { required.join(", ") }
     ));
+    lines.extend(details::lines(&tool.input_schema));
     lines.push(format!(
         "(tool/call {{:server \"{server}\" :tool \"{}\" :args {{{}}}}})",
         tool.name,
         example.join(" ")
     ));
-    let returns = match (&tool.output_schema, tool.shapes.seen()) {
-        (None, Some((shape, times))) => {
+    let returns = match (tool.declares_output(), tool.shapes.seen()) {
+        (false, Some((shape, times))) => {
             let answers = if times == 1 { "1 result".to_string() } else { format!("{times} results") };
             format!("Result<{shape}> (seen in {answers} so far, not promised)")
         }
-        (schema, _) => result(schema.as_ref()),
+        _ => result(tool.output_schema().as_ref()),
     };
     lines.push(format!("Returns: {returns}"));
+    lines.extend(tool.provenance.as_ref().and_then(|facts| facts.get("pages")).map(pages));
     lines.push("Check :ok before you use :value.".to_string());
     lines.join("\n")
+}
+
+/// Tells which arguments choose a page.
+fn pages(hint: &Value) -> String {
+    let named = |part: &str| hint.get(part).and_then(Value::as_str).map(key);
+    let how = match (named("cursor"), named("number"), named("offset")) {
+        (Some(cursor), ..) => format!("{cursor} takes the cursor or last id of the page before"),
+        (_, Some(number), _) => format!("{number} counts the pages"),
+        (_, _, Some(offset)) => format!("{offset} is the number of items before"),
+        _ => String::new(),
+    };
+    let size = named("size").map(|size| format!(", {size} is the size of a page")).unwrap_or_default();
+    format!("Pages: {how}{size}.")
 }
 
 /// Formats a name as a key that can be typed: a keyword if it can be read as one, else a string.

@@ -399,6 +399,31 @@ fn openapi_entries_are_checked() {
         "`schema_url` uses http://",
     );
     refused(openapi(json!({"include_operations": []})), "must list at least one operationId");
+    for (more, wanted) in [
+        (json!({"methods": []}), "`methods` must list at least one method"),
+        (json!({"methods": ["fetch"]}), "`methods[0]` must be get, put, post"),
+        (json!({"server_variables": {}}), "leave out `base_url`"),
+        (json!({"rate": "many"}), "must be a number of calls per time, such as 10/s"),
+        (json!({"call_timeout_ms": 0}), "`call_timeout_ms` must be a whole number"),
+        (json!({"tools": {"t": {"rate": "1/week"}}}), "`tools.t.rate` must be a number of calls"),
+        (json!({"allow": "get_*"}), "`allow` must be a list"),
+        (json!({"enabled": "no"}), "`enabled` must be true or false"),
+        (json!({"auth": [{"scheme": "query", "binding": "pat"}]}), "`auth[0].parameter` is required"),
+        (
+            json!({"auth": [{"scheme": "cookie", "cookie": "a b", "binding": "pat"}]}),
+            "is not a valid cookie name",
+        ),
+        (
+            json!({"auth": [{"scheme": "digest", "binding": "pat"}]}),
+            "must be bearer, basic, custom_header, query, cookie",
+        ),
+    ] {
+        refused(openapi(more), wanted);
+    }
+    refused(
+        http(json!({"auth": [{"scheme": "query", "binding": "pat"}]})),
+        "query is only for the transport openapi",
+    );
     refused(openapi(json!({"include_operations": [" "]})), "`include_operations[0]` must not be blank");
     refused(openapi(json!({"operation_overrides": {"lst": {}}})), "did you mean `list`?");
     refused(

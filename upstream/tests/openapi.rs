@@ -143,9 +143,10 @@ fn operations_are_tools() {
         let said = eval(&upstream, &format!("(:reason (tool/call 'api/get-thing {{:thing_id {bad:?}}}))"));
         assert_eq!(said, ":upstream_error", "{bad}");
     }
+    // Lists are sent as the document says; its default is one parameter for each item.
     assert_eq!(
-        eval(&upstream, "(:reason (tool/call 'api/get-thing {:thing_id \"1\" :tags [1 2]}))"),
-        ":upstream_error"
+        call("'api/get-thing {:thing_id \"1\" :tags [1 \"a b\"]}"),
+        "\"/api/things/1?tags=1&tags=a+b\""
     );
 }
 

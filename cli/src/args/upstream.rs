@@ -120,6 +120,22 @@ pub enum UpstreamCommand {
         #[command(flatten)]
         at: UpstreamAt,
     },
+    /// Shows which tools have changed since a person approved them, and approves them.
+    ///
+    /// Compares the tools of the servers, or of one, with those in the file that `pins` names in the configuration. Tools
+    /// that are new or have changed are not used until they are approved.
+    Pin {
+        /// The server; without it, all of them.
+        #[arg(value_name = "SERVER")]
+        server: Option<String>,
+
+        /// Approves the tools as they are now, and writes the file.
+        #[arg(long)]
+        approve: bool,
+
+        #[command(flatten)]
+        at: UpstreamAt,
+    },
     /// Converts an MCP client's configuration to ours, leaving secrets out.
     ///
     /// Reads the files of Claude, Cursor, Windsurf (`mcpServers`), VS Code (`servers`) and Codex

@@ -1,4 +1,6 @@
-//! `ptc upstream list`, `doc`, `call` and `import`: servers, asked from a shell.
+//! `ptc upstream list`, `doc`, `call`, `pin` and `import`: servers, asked from a shell.
+
+mod pin;
 
 use crate::args::{UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 use crate::input::read;
@@ -24,6 +26,7 @@ pub fn run(args: &UpstreamCommandArgs) -> ExitCode {
         UpstreamCommand::List { server, at } => (list(server.as_deref(), at), at),
         UpstreamCommand::Doc { tool, at } => (doc(tool, at), at),
         UpstreamCommand::Call { tool, args, at } => (call(tool, args, at), at),
+        UpstreamCommand::Pin { server, approve, at } => (pin::run(server.as_deref(), *approve, at), at),
     };
     done.unwrap_or_else(|problem| report::problem(&problem, at.json))
 }

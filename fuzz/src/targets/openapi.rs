@@ -1,7 +1,7 @@
 //! A description of a web service → tools, as if a server had sent it.
 
 use crate::kit::{files, texts};
-use ptc_upstream::config::{OpenApiSettings, Schema};
+use ptc_upstream::config::{Method, OpenApiSettings, Schema};
 use ptc_upstream::credentials::Headers;
 use ptc_upstream::transport::openapi::connect;
 use ptc_upstream::{Client, Fault, Request, schema};
@@ -25,11 +25,14 @@ struct Service {
 static SERVICE: LazyLock<Mutex<Service>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("api.json");
-    let client = |operation: &str| {
+    let client = |(operation, methods): (&str, Option<Vec<Method>>)| {
         let settings = OpenApiSettings {
-            base_url: "http://127.0.0.1:9/api/v1".parse().expect("an address"),
+            base_url: Some("http://127.0.0.1:9/api/v1".parse().expect("an address")),
+            server_variables: Default::default(),
+            address_rules: Default::default(),
             schema: Schema::File(path.clone()),
             schema_max_bytes: 100_000,
+            methods,
             include_operations: vec![operation.to_string()],
             operation_overrides: Default::default(),
             connect_timeout: Duration::from_millis(1),
@@ -40,7 +43,9 @@ static SERVICE: LazyLock<Mutex<Service>> = LazyLock::new(|| {
         };
         connect("api", settings, Headers::new())
     };
-    let clients = OPERATIONS.iter().map(|operation| client(operation)).collect();
+    let narrow = OPERATIONS.map(|operation| (operation, None));
+    let all = [("*", Some(Method::ALL.to_vec()))];
+    let clients = narrow.into_iter().chain(all).map(client).collect();
     let waiting = Builder::new_current_thread().enable_all().build().expect("a runtime");
     Mutex::new(Service { path, clients, waiting, _folder: folder })
 });
@@ -65,12 +70,12 @@ pub fn body(bytes: &[u8]) {
                 continue;
             }
         };
-        assert_eq!(tools.len(), 1, "one was asked for");
         for tool in tools {
             let written = tool.input_schema.to_string().len();
             assert!(written < 20_000 * (20 + bytes.len()), "{written}");
-            let _ = (schema::args(&tool.input_schema), schema::result(tool.output_schema.as_ref()));
-            let short = schema::brief(tool.output_schema.as_ref());
+            let output = client.output_schema(&tool.name).and_then(|output| output.build());
+            let _ = (schema::args(&tool.input_schema), schema::result(output.as_ref()));
+            let short = schema::brief(output.as_ref());
             assert!(short.len() < 1_000 + 2 * bytes.len(), "{} bytes: {short}", short.len());
             // Only the address is built, without waiting for a reply.
             let request = Request {
@@ -110,6 +115,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
             "/things/{id}": get("getThing", json!([{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}, {"$ref": "#/components/parameters/Q"}])),
             "/b": get("a", json!([])),
             "/c": {"$ref": "#/paths/~1b"},
+            "/files": {"post": {"operationId": "upload", "responses": {"default": {}}, "requestBody": {"required": true, "content": {
+                "multipart/form-data": {"encoding": {"n": {"style": "deepObject"}}, "schema": {"allOf": [{"type": "object"}, {"properties": {"tags": {"format": "binary"}}}]}}}}}},
         },
     });
     let mut seeds = texts(&[

@@ -76,7 +76,7 @@ pub fn capabilities(catalogue: &Catalogue, most: usize) -> String {
 fn labels(server: &Server) -> Option<Vec<String>> {
     let listing = server.listing()?;
     let label = |tool: &ptc_upstream::CatalogTool| {
-        format!("{}->{}", tool.name, schema::brief(tool.output_schema.as_ref()))
+        format!("{}->{}", tool.name, schema::brief(tool.output_schema().as_ref()))
     };
     Some(listing.tools.values().map(|tool| label(tool)).collect())
 }

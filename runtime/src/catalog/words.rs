@@ -77,6 +77,17 @@ pub(crate) fn search<'e>(
     query: &str,
     limit: usize,
 ) -> Vec<&'e Entry> {
+    let entries: Vec<&Entry> = entries.collect();
+    let found = search_words(entries.iter().copied(), query, limit);
+    if found.is_empty() { search_alike(entries.into_iter(), query, limit) } else { found }
+}
+
+/// Returns the entries that have words of a query, best first.
+pub(crate) fn search_words<'e>(
+    entries: impl Iterator<Item = &'e Entry>,
+    query: &str,
+    limit: usize,
+) -> Vec<&'e Entry> {
     let wanted = wanted(query);
     let entries: Vec<&Entry> = entries.collect();
     let weighed = weighed(&entries, &wanted);
@@ -86,12 +97,23 @@ pub(crate) fn search<'e>(
         let relevance = if score == 0 { entry.words.relevance(&weighed) } else { 0 };
         (*entry, score, relevance)
     });
-    let mut found: Vec<(&Entry, u64, u64)> =
+    let found: Vec<(&Entry, u64, u64)> =
         scored.filter(|(_, score, relevance)| score + relevance > 0).collect();
-    if found.is_empty() {
-        let scored = entries.iter().map(|entry| (*entry, likeness(&wanted, &entry.words.names), 0));
-        found.extend(scored.filter(|(_, score, _)| *score > 0));
-    }
+    ranked(found, limit)
+}
+
+/// Returns the entries whose names words of the query may abbreviate.
+pub fn search_alike<'e>(
+    entries: impl Iterator<Item = &'e Entry>,
+    query: &str,
+    limit: usize,
+) -> Vec<&'e Entry> {
+    let wanted = wanted(query);
+    let scored = entries.map(|entry| (entry, likeness(&wanted, &entry.words.names), 0));
+    ranked(scored.filter(|(_, score, _)| *score > 0).collect(), limit)
+}
+
+fn ranked(mut found: Vec<(&Entry, u64, u64)>, limit: usize) -> Vec<&Entry> {
     found.sort_by(|(a, score_a, relevance_a), (b, score_b, relevance_b)| {
         let order = a.origin.cmp(&b.origin).then(score_b.cmp(score_a)).then(relevance_b.cmp(relevance_a));
         order.then_with(|| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)))
@@ -125,8 +147,13 @@ pub(crate) fn search_work<'e>(entries: impl Iterator<Item = &'e Entry>, query: &
     query.len() + tokens(query).len().saturating_mul(per_word)
 }
 
-/// Returns the words of a query that may match an entry.
-fn wanted(query: &str) -> Vec<String> {
+/// Returns the words of a query that `apropos` looks for, in lower case. Questions are without their filler words.
+///
+/// ```
+/// assert_eq!(ptc_runtime::query_words("listOpenInvoices"), ["list", "open", "invoices"]);
+/// assert_eq!(ptc_runtime::query_words("What is the sum for each category?"), ["sum", "each", "category?"]);
+/// ```
+pub fn wanted(query: &str) -> Vec<String> {
     let mut words = tokens(query);
     if words.len() > SHORT_QUERY {
         words.retain(|word| !EMPTY.contains(&bare(word)));
@@ -147,7 +174,11 @@ fn weighed(entries: &[&Entry], wanted: &[String]) -> Vec<(String, u64)> {
 
 /// Splits a text into lower-case words: before a capital that follows a small letter, before the last capital of
 /// several, and at punctuation.
-pub(super) fn tokens(text: &str) -> Vec<String> {
+///
+/// ```
+/// assert_eq!(ptc_runtime::name_words("getV2Users list_URLs"), ["get", "v2", "users", "list", "urls"]);
+/// ```
+pub fn tokens(text: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(text.len());
     let (mut after_lower, mut after_upper) = (false, false);
     let mut rest = text.chars();

@@ -4,7 +4,7 @@
 //! `%meta-def`), since a native cannot see them.
 
 use super::args::{arg, refuse, to_whole};
-use crate::catalog::{Catalog, Entry, search, search_work};
+use crate::catalog::{Catalog, Entry, Origin, search_alike, search_words, search_work};
 use crate::prelude::{Attached, Lookup, Surroundings, Upstream};
 use ptc_bytecode::{BuiltinId, Code, Subject};
 use ptc_vm::{Call, Fault, Stop, Value};
@@ -270,17 +270,28 @@ pub fn apropos(call: &mut Call<'_>) -> Result<Value, Stop> {
         Some(Lookup::Unavailable) => return Ok(Value::Nil),
         Some(Lookup::Unknown) | None => Vec::new(),
     };
+    let index = upstream(call).and_then(|upstream| upstream.index());
     let all = || {
         let exports = attached(call).into_iter().flat_map(|attached| attached.entries());
         exports.chain(&remote).chain(Catalog::language().entries())
     };
-    let work = search_work(all(), &query);
+    let indexed = index.as_ref().map_or(0, |index| index.work(&query));
+    let work = search_work(all(), &query).saturating_add(indexed);
     if work as u64 > call.budget.remaining() {
         return Err(
             Fault::new(Code::FuelExceeded, "the search needs more fuel than is left (limits.fuel)").into()
         );
     }
-    let found = search(all(), &query, limit).into_iter().map(Entry::found_line).collect();
+    let mut tools = index.as_ref().map_or_else(Vec::new, |index| index.search(&query, limit));
+    let mut others = search_words(all(), &query, limit);
+    if tools.is_empty() && others.is_empty() {
+        tools = index.as_ref().map_or_else(Vec::new, |index| index.alike(&query, limit));
+        others = search_alike(all(), &query, limit);
+    }
+    // Tools come after preludes, and before servers that are not loaded and the language.
+    let (first, last): (Vec<&Entry>, Vec<&Entry>) =
+        others.into_iter().partition(|entry| entry.origin <= Origin::Upstream);
+    let found = first.into_iter().chain(&tools).chain(last).take(limit).map(Entry::found_line).collect();
     call.pay_items(work)?;
     capped_lines(call, found)
 }

@@ -43,6 +43,12 @@ pub trait Upstream: Send + Sync {
         Lookup::Found(Vec::new())
     }
 
+    /// Returns an index of the tools, for `apropos`; `entries` then returns only what the index does not have. None if there
+    /// is no index, so that `apropos` searches all entries.
+    fn index(&self) -> Option<Arc<dyn ToolIndex>> {
+        None
+    }
+
     /// Returns the maximum bytes of JSON in one result of `doc`, `dir`, `meta` or `apropos`.
     fn max_result_bytes(&self) -> usize {
         262_144
@@ -64,6 +70,21 @@ pub trait Upstream: Send + Sync {
     fn meta(&self, reference: &str) -> Lookup<Datum> {
         let _ = reference;
         Lookup::Unknown
+    }
+}
+
+/// Index of tools, which finds those that a query is about.
+pub trait ToolIndex: Send + Sync {
+    /// Returns the work of a search for this query, in units of fuel.
+    fn work(&self, query: &str) -> usize;
+
+    /// Returns the tools that match best, at most `limit`, best first.
+    fn search(&self, query: &str, limit: usize) -> Vec<Entry>;
+
+    /// Returns the tools whose names the query may abbreviate, at most `limit`. Asked only if no word was found.
+    fn alike(&self, query: &str, limit: usize) -> Vec<Entry> {
+        let _ = (query, limit);
+        Vec::new()
     }
 }
 

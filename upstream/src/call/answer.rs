@@ -84,11 +84,25 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
         }
         (None, None) => {}
     }
-    let Some(text) = text() else { return Ok(Payload::Nothing) };
+    let Some(text) = text() else {
+        // Sound, and other bytes.
+        return Ok(match content.filter(|content| raw::find(content, |_| Some(())).is_some()) {
+            Some(blocks) => {
+                Payload::Blocks(redactor.scrub_json_text(blocks.get()).into_owned(), String::new())
+            }
+            None => Payload::Nothing,
+        });
+    };
     Ok(match serde_json::from_str::<&RawValue>(&text) {
         Ok(json) => Payload::JsonText(redactor.scrub_json_text(json.get()).into_owned()),
         Err(_) => Payload::Text(redactor.scrub(&text).into_owned()),
     })
+}
+
+/// Returns whether a reply says that its tool failed.
+pub(super) fn is_failure(reply: &Reply) -> bool {
+    let [is_error] = raw::members(&reply.result, ["isError"]);
+    is_error.is_some_and(|is_error| is_error.get() == "true")
 }
 
 fn text_of_block(block: &RawValue) -> Option<String> {

@@ -106,9 +106,13 @@ fn head(server: &Server) -> String {
         "" => String::new(),
         about => format!(" {about}."),
     };
+    let more = match server.instructions() {
+        Some(_) => format!(" Read (doc '{name}) before its first use."),
+        None => String::new(),
+    };
     match server.listing().map(|listing| listing.tools.len()) {
-        Some(1) => format!("- {name}:{about} 1 tool."),
-        Some(count) => format!("- {name}:{about} {count} tools."),
+        Some(1) => format!("- {name}:{about} 1 tool.{more}"),
+        Some(count) => format!("- {name}:{about} {count} tools.{more}"),
         None => format!("- {name}:{about} Not loaded; (dir '{name}) loads it."),
     }
 }

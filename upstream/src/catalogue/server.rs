@@ -6,14 +6,25 @@ use crate::approval::Approval;
 use crate::client::{Client, Health};
 use crate::config::Emitter;
 use crate::fault::{Fault, Reason};
+use crate::pins::{self, ServerPins};
+use crate::policy::Policy;
+use crate::policy::cache::Cache;
+use crate::policy::rate::Rates;
 use crate::redact::Redactor;
+use ptc_bytecode::text::is_hidden;
 use ptc_bytecode::{Effects, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// Maximum length of a tool's name in a warning, in characters.
+const SHOWN_NAME: usize = 120;
+
 /// Maximum length of a server's description, in characters.
 const DESCRIPTION: usize = 80;
+
+/// Maximum length of a server's instructions, in characters.
+const INSTRUCTIONS: usize = 4_000;
 
 /// Facts about a server known before it is started.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +49,10 @@ pub struct About {
     pub effect: Option<Effects>,
     /// Exceptions to `effect`, by tool.
     pub effect_tools: BTreeMap<String, Effects>,
+    /// Which of its tools are used, how often and how long.
+    pub policy: Policy,
+    /// Definitions that a person has approved; None if all are used as they are.
+    pub pins: Option<Arc<ServerPins>>,
 }
 
 /// A server of the catalogue.
@@ -47,6 +62,8 @@ pub struct Server {
     /// Facts known before it is started.
     pub about: About,
     pub(crate) client: Arc<dyn Client>,
+    pub(crate) rates: Rates,
+    pub(crate) cache: Cache,
     redactor: Arc<Redactor>,
     listed: Mutex<Option<Arc<Listing>>>,
     /// Held while listing tools, so that only one caller lists; the others wait for its result.
@@ -60,6 +77,8 @@ pub struct Listing {
     pub tools: BTreeMap<String, Arc<CatalogTool>>,
     /// Tools that were left out, and why.
     pub warnings: Vec<String>,
+    /// Tools that are not used until a person has approved them, and why.
+    pub quarantined: BTreeMap<String, String>,
     /// Number of tool changes the server had announced when it was listed.
     changes: u64,
 }
@@ -67,13 +86,33 @@ pub struct Listing {
 impl Server {
     pub(crate) fn new(name: &str, about: About, client: Arc<dyn Client>, redactor: Arc<Redactor>) -> Server {
         let listed = Mutex::new(None);
-        Server { name: name.to_string(), about, client, redactor, listed, asking: Default::default() }
+        Server {
+            name: name.to_string(),
+            about,
+            client,
+            rates: Rates::default(),
+            cache: Cache::default(),
+            redactor,
+            listed,
+            asking: Default::default(),
+        }
     }
 
     /// Returns the description, cleaned for display.
     pub fn description(&self) -> String {
-        let text = self.about.description.as_deref().unwrap_or_default();
-        clean::line(&self.redactor, text, DESCRIPTION)
+        let text = match &self.about.description {
+            Some(text) => text.clone(),
+            None => self.client.introduction().title.unwrap_or_default(),
+        };
+        clean::line(&self.redactor, &text, DESCRIPTION)
+    }
+
+    /// Returns how the server says its tools are meant to be used, cleaned for display; None if it says nothing.
+    pub fn instructions(&self) -> Option<String> {
+        let said = self.client.introduction().instructions?;
+        let shown = self.redactor.scrub(&clean::visible(&self.redactor.scrub(&said))).into_owned();
+        let shown = clean::short(shown.trim(), INSTRUCTIONS);
+        (!shown.is_empty()).then_some(shown)
     }
 
     /// Returns whether results of a tool carry the whole reply.
@@ -127,9 +166,34 @@ impl Server {
         let late = || Fault::new(Reason::UpstreamUnavailable, "did not list its tools in time");
         let tools =
             tokio::time::timeout(within, self.client.tools()).await.unwrap_or_else(|_| Err(late()))?;
-        let mut listing = Listing { tools: BTreeMap::new(), warnings: Vec::new(), changes };
-        for tool in tools {
-            let Some(tool) = CatalogTool::new(tool, &self.redactor) else {
+        let warnings = self.client.warnings().into_iter();
+        let warnings = warnings.map(|warning| format!("upstream '{}': {warning}", self.name)).collect();
+        let mut listing = Listing { tools: BTreeMap::new(), warnings, quarantined: BTreeMap::new(), changes };
+        let names: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        let idle = self.about.policy.idle(&names).into_iter();
+        listing.warnings.extend(idle.map(|what| format!("upstream '{}' {what}", self.name)));
+        let pins = self.about.pins.as_deref();
+        for tool in tools.into_iter().filter(|tool| self.about.policy.admits(&tool.name)) {
+            if let Some(why) = pins.and_then(|pins| pins::quarantine(&self.name, &tool, pins)) {
+                listing.quarantined.insert(clean::visible(&tool.name), why.clone());
+                listing.warnings.push(why);
+                continue;
+            }
+            // A name that looks like another could stand in for it.
+            if tool.name.contains(is_hidden) {
+                let name = clean::short(&pins::escaped(&tool.name), SHOWN_NAME);
+                let what = format!("the tool '{name}' is left out: its name has hidden characters");
+                listing.warnings.push(format!("upstream '{}': {what}", self.name));
+                continue;
+            }
+            if let Some(hidden) = tool.description.as_deref().and_then(hidden) {
+                listing.warnings.push(format!(
+                    "upstream '{}': the description of the tool '{}' has hidden characters, which are left out: {hidden}",
+                    self.name, tool.name
+                ));
+            }
+            let later = self.client.output_schema(&tool.name);
+            let Some(tool) = CatalogTool::new(tool, later, &self.redactor) else {
                 listing.warnings.push(format!("upstream '{}' has a tool without a usable name", self.name));
                 continue;
             };
@@ -170,6 +234,15 @@ impl Server {
         };
         idle.map(warning).collect()
     }
+}
+
+/// Returns the part of a text with the first hidden character, shown escaped; None if there is none. Marks that emojis
+/// consist of hide nothing.
+fn hidden(text: &str) -> Option<String> {
+    let is_telling = |c: char| is_hidden(c) && !matches!(c, '\n' | '\r' | '\t' | '\u{200d}' | '\u{fe0f}');
+    let at = text.find(is_telling)?;
+    let start = text.floor_char_boundary(at.saturating_sub(20));
+    Some(clean::short(&pins::escaped(&text[start..]), SHOWN_NAME))
 }
 
 impl std::fmt::Debug for Server {

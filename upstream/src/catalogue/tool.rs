@@ -1,7 +1,7 @@
 //! One tool of a server, as programs and models may see it.
 
 use super::clean;
-use crate::client::Tool;
+use crate::client::{LateSchema, Tool};
 use crate::json_schema::JsonSchema;
 use crate::redact::Redactor;
 use crate::shapes::Shapes;
@@ -9,7 +9,7 @@ use ptc_bytecode::Effects;
 use ptc_runtime::{Shape, ToolShape};
 use serde_json::{Map, Value};
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A tool, scrubbed: everything shown is clean, while requests use the server's own names and schema.
 pub struct CatalogTool {
@@ -19,8 +19,11 @@ pub struct CatalogTool {
     pub description: String,
     /// JSON Schema of the arguments.
     pub input_schema: Value,
-    /// JSON Schema of the structured replies.
-    pub output_schema: Option<Value>,
+    /// JSON Schema of the structured replies, if it is kept.
+    output_schema: Option<Value>,
+    /// Builds that schema otherwise, not yet scrubbed.
+    output_later: Option<LateSchema>,
+    redactor: Arc<Redactor>,
     /// Annotations by the server, such as `readOnlyHint`.
     pub annotations: Option<Value>,
     /// Origin of a tool made from an OpenAPI operation: `_ptc`.
@@ -43,7 +46,11 @@ const NAME: usize = 256;
 
 impl CatalogTool {
     /// Scrubs a tool; None if its name cannot be written.
-    pub(super) fn new(tool: Tool, redactor: &Redactor) -> Option<CatalogTool> {
+    pub(super) fn new(
+        tool: Tool,
+        output_later: Option<LateSchema>,
+        redactor: &Arc<Redactor>,
+    ) -> Option<CatalogTool> {
         let name = clean::line(redactor, &tool.name, NAME);
         if name.is_empty() || tool.name.len() > NAME {
             return None;
@@ -51,6 +58,8 @@ impl CatalogTool {
         Some(CatalogTool {
             description: clean::line(redactor, tool.description.as_deref().unwrap_or_default(), DESCRIPTION),
             input_schema: clean::json(redactor, tool.input_schema.clone()),
+            output_later,
+            redactor: redactor.clone(),
             output_schema: tool.output_schema.map(|schema| clean::json(redactor, schema)),
             annotations: tool.annotations.map(|annotations| clean::json(redactor, annotations)),
             provenance: tool.provenance.map(|provenance| clean::json(redactor, provenance)),
@@ -60,6 +69,19 @@ impl CatalogTool {
             shapes: Shapes::default(),
             name,
         })
+    }
+
+    /// Returns the JSON Schema of the structured replies, scrubbed.
+    pub fn output_schema(&self) -> Option<Value> {
+        match &self.output_schema {
+            Some(schema) => Some(schema.clone()),
+            None => Some(clean::json(&self.redactor, self.output_later.as_ref()?.build()?)),
+        }
+    }
+
+    /// Returns whether the server has declared the shape of the replies.
+    pub(crate) fn declares_output(&self) -> bool {
+        self.output_schema.is_some() || self.output_later.is_some()
     }
 
     /// Returns the effect of calling it, according to the server. Contradicting hints count as no hint.
@@ -92,14 +114,14 @@ impl CatalogTool {
     /// Returns the shapes of its arguments and replies.
     pub(crate) fn shape(&self) -> ToolShape {
         let declared = self.declared.get_or_init(|| {
-            let answers = self.output_schema.as_ref().map_or(Shape::Anything, Shape::of_json_schema);
+            let answers = self.output_schema().as_ref().map_or(Shape::Anything, Shape::of_json_schema);
             // A scrubbed schema must not be shown; the server still enforces the original.
             let is_clean = *self.wire_schema.json() == self.input_schema;
             let takes = if is_clean { Shape::of_json_schema(&self.input_schema) } else { Shape::Anything };
             ToolShape::new(takes, answers)
         });
-        match (&self.output_schema, self.shapes.seen()) {
-            (None, Some((seen, _))) => ToolShape::new(declared.takes().clone(), seen),
+        match (self.declares_output(), self.shapes.seen()) {
+            (false, Some((seen, _))) => ToolShape::new(declared.takes().clone(), seen),
             _ => declared.clone(),
         }
     }

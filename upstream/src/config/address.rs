@@ -3,6 +3,7 @@
 use super::error::ConfigError;
 use super::fields::Fields;
 use super::place::Surroundings;
+use super::settings::AddressRules;
 use url::{Host, Url};
 
 /// Reads the address in a field. With `has_auth`, secrets are sent there.
@@ -13,35 +14,56 @@ pub(super) fn address(
     around: &Surroundings,
 ) -> Result<Url, ConfigError> {
     // The text is never shown: it may contain a password.
-    let refuse = |message: &str| Err(fields.error(key, message));
     let Ok(url) = Url::parse(fields.required(key)?) else {
-        return refuse("is not an absolute URL; write it as https://host/path");
+        return Err(fields.error(key, "is not an absolute URL; write it as https://host/path"));
     };
-    match url.scheme() {
-        "https" => {}
-        "http" => {
-            if fields.flag("allow_insecure_http")? != Some(true) {
-                return refuse("uses http:// without allow_insecure_http; use https://");
-            }
-            if has_auth && fields.flag("allow_insecure_auth")? != Some(true) {
-                return refuse("would send auth over http://, which also needs allow_insecure_auth");
-            }
-        }
-        _ => return refuse("must be https://; other schemes are not supported"),
-    }
-    if url.host().is_none() {
-        return refuse("has no host");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return refuse("must not contain a user or password; put them into `credentials` and `auth`");
-    }
-    if url.fragment().is_some() {
-        return refuse("must not have a #fragment");
-    }
-    if around.listener.as_ref().is_some_and(|own| is_own(&url, own)) {
-        return refuse("is the address of this server, which would call itself forever");
-    }
+    let rules = AddressRules::read(fields, has_auth, around)?;
+    rules.check(&url).map_err(|message| fields.error(key, message))?;
     Ok(url)
+}
+
+impl AddressRules {
+    /// Reads the rules of an entry. With `has_auth`, secrets are sent to its addresses.
+    pub(super) fn read(
+        fields: &Fields<'_>,
+        has_auth: bool,
+        around: &Surroundings,
+    ) -> Result<AddressRules, ConfigError> {
+        Ok(AddressRules {
+            allows_http: fields.flag("allow_insecure_http")? == Some(true),
+            allows_auth_over_http: fields.flag("allow_insecure_auth")? == Some(true),
+            has_auth,
+            listener: around.listener.clone(),
+        })
+    }
+
+    /// Checks an address; the error says why it is not used.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), &'static str> {
+        match url.scheme() {
+            "https" => {}
+            "http" if !self.allows_http => {
+                return Err("uses http:// without allow_insecure_http; use https://");
+            }
+            "http" if self.has_auth && !self.allows_auth_over_http => {
+                return Err("would send auth over http://, which also needs allow_insecure_auth");
+            }
+            "http" => {}
+            _ => return Err("must be https://; other schemes are not supported"),
+        }
+        if url.host().is_none() {
+            return Err("has no host");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("must not contain a user or password; put them into `credentials` and `auth`");
+        }
+        if url.fragment().is_some() {
+            return Err("must not have a #fragment");
+        }
+        if self.listener.as_ref().is_some_and(|own| is_own(url, own)) {
+            return Err("is the address of this server, which would call itself forever");
+        }
+        Ok(())
+    }
 }
 
 /// Returns whether an address is our own listener.

@@ -3,7 +3,7 @@
 use super::error::ConfigError;
 use super::fields::Fields;
 use super::template::is_name;
-use crate::credentials::Secret;
+use crate::credentials::{Place, Secret};
 use ptc_bytecode::nearest;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -34,6 +34,12 @@ pub enum Scheme {
     Basic,
     /// A custom header with this name.
     Header(String),
+    /// A parameter of the query with this name.
+    Query(String),
+    /// A cookie with this name.
+    Cookie(String),
+    /// The place that a security scheme of the OpenAPI document describes, for operations that require it.
+    Declared(String),
 }
 
 impl Scheme {
@@ -43,18 +49,24 @@ impl Scheme {
             Scheme::Bearer => "bearer",
             Scheme::Basic => "basic",
             Scheme::Header(_) => "custom_header",
+            Scheme::Query(_) => "query",
+            Scheme::Cookie(_) => "cookie",
+            Scheme::Declared(_) => "security_scheme",
         }
     }
 
-    pub(super) fn header(&self) -> &str {
+    pub(super) fn place(&self) -> Place {
         match self {
-            Scheme::Bearer | Scheme::Basic => "authorization",
-            Scheme::Header(name) => name,
+            Scheme::Bearer | Scheme::Basic => Place::Header("authorization".to_string()),
+            Scheme::Header(name) => Place::Header(name.clone()),
+            Scheme::Query(name) => Place::Query(name.clone()),
+            Scheme::Cookie(name) => Place::Cookie(name.clone()),
+            Scheme::Declared(name) => Place::Declared(name.clone()),
         }
     }
 }
 
-/// One credential, sent in one header.
+/// One credential, sent in one place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Emitter {
     /// Way of sending the credential.
@@ -132,6 +144,7 @@ pub(super) fn emitters(
     entry: &Fields<'_>,
     credentials: &BTreeMap<String, Source>,
 ) -> Result<Vec<Emitter>, ConfigError> {
+    let is_openapi = entry.text("transport")? == Some("openapi");
     let mut emitters: Vec<Emitter> = Vec::new();
     for (n, value) in entry.list("auth")?.iter().enumerate() {
         let fields = Fields::new(&entry.place, &format!("auth[{n}]."), value)?;
@@ -139,14 +152,26 @@ pub(super) fn emitters(
             "bearer" => Scheme::Bearer,
             "basic" => Scheme::Basic,
             "custom_header" | "api_key" => Scheme::Header(header(&fields)?),
+            "query" if is_openapi => Scheme::Query(fields.required("parameter")?.to_string()),
+            "cookie" if is_openapi => Scheme::Cookie(cookie(&fields)?),
+            "security_scheme" if is_openapi => Scheme::Declared(fields.required("name")?.to_string()),
+            name @ ("query" | "cookie" | "security_scheme") => {
+                return Err(fields.error("scheme", format!("{name} is only for the transport openapi")));
+            }
+            _ if is_openapi => {
+                let message = "must be bearer, basic, custom_header, query, cookie or security_scheme";
+                return Err(fields.error("scheme", message));
+            }
             _ => return Err(fields.error("scheme", "must be bearer, basic or custom_header")),
         };
-        match &scheme {
-            Scheme::Header(_) => fields.only(&["scheme", "binding", "header"], |_| None)?,
-            _ => fields.only(&["scheme", "binding"], |key| {
-                (key == "header").then(|| "the scheme custom_header".to_string())
-            })?,
-        }
+        let own: &[&str] = match &scheme {
+            Scheme::Bearer | Scheme::Basic => &["scheme", "binding"],
+            Scheme::Header(_) => &["scheme", "binding", "header"],
+            Scheme::Query(_) => &["scheme", "binding", "parameter"],
+            Scheme::Cookie(_) => &["scheme", "binding", "cookie"],
+            Scheme::Declared(_) => &["scheme", "binding", "name"],
+        };
+        fields.only(own, |key| (key == "header").then(|| "the scheme custom_header".to_string()))?;
         let binding = fields.required("binding")?;
         if !credentials.contains_key(binding) {
             let known: Vec<&str> = credentials.keys().map(String::as_str).collect();
@@ -156,13 +181,32 @@ pub(super) fn emitters(
                 format!("references unknown credential binding '{binding}'{}", hint.unwrap_or_default());
             return Err(fields.error("binding", message));
         }
-        if emitters.iter().any(|other| other.scheme.header() == scheme.header()) {
-            let message = format!("is the second entry that sends the header {}", scheme.header());
+        if emitters.iter().any(|other| other.scheme.place() == scheme.place()) {
+            let message = format!("is the second entry that sends the {}", scheme.place());
             return Err(entry.error(&format!("auth[{n}]"), message));
         }
         emitters.push(Emitter { scheme, binding: binding.to_string() });
     }
     Ok(emitters)
+}
+
+/// Reads the name of a cookie.
+fn cookie(fields: &Fields<'_>) -> Result<String, ConfigError> {
+    let name = fields.required("cookie")?;
+    if is_token(name) {
+        Ok(name.to_string())
+    } else {
+        Err(fields.error("cookie", "is not a valid cookie name"))
+    }
+}
+
+/// Returns whether a header is ours to set: it belongs to the protocol, to the connection, or holds a secret.
+#[cfg(feature = "http")]
+pub(crate) fn is_ours(header: &str) -> bool {
+    let lower = header.to_ascii_lowercase();
+    [CONTROLLED, FRAMING, &["authorization", "proxy-authorization", "cookie", "set-cookie"]]
+        .concat()
+        .contains(&&*lower)
 }
 
 /// Reads the header name of a `custom_header`, in lower case.
@@ -194,7 +238,9 @@ pub(super) fn static_headers(
             _ if CONTROLLED.contains(&&*lower) => "belongs to the protocol and cannot be set",
             _ if FRAMING.contains(&&*lower) => "belongs to the connection and cannot be set",
             _ if headers.iter().any(|(known, _)| *known == lower) => "occurs twice, with different capitals",
-            _ if emitters.iter().any(|emitter| emitter.scheme.header() == lower) => "is also sent by `auth`",
+            _ if emitters.iter().any(|emitter| emitter.scheme.place() == Place::Header(lower.clone())) => {
+                "is also sent by `auth`"
+            }
             _ if !is_header_value(value) => "has a value with control characters",
             _ => {
                 headers.push((lower, value.to_string()));
@@ -207,7 +253,7 @@ pub(super) fn static_headers(
 }
 
 /// Returns whether a name is a token of RFC 9110.
-fn is_token(name: &str) -> bool {
+pub(crate) fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 

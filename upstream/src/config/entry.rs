@@ -7,10 +7,12 @@ use super::place::Surroundings;
 use super::template::{Piece, pieces};
 use super::transports::{TRANSPORTS, Transport, TransportRow};
 use crate::approval::Approval;
+use crate::policy::{Policy, Rate, ToolLimits};
 use ptc_bytecode::Effects;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// A server as the file describes it, without secrets: those are read when it is started.
 #[derive(Clone, Debug)]
@@ -33,6 +35,9 @@ pub struct Entry {
     pub(super) trusts_annotations: bool,
     pub(super) effect: Option<Effects>,
     pub(super) effect_tools: BTreeMap<String, Effects>,
+    pub(super) policy: Policy,
+    /// False if the server is not used for now.
+    pub is_enabled: bool,
 }
 
 impl Entry {
@@ -84,6 +89,13 @@ impl Reading<'_> {
             trusts_annotations: fields.flag("trust_annotations")?.unwrap_or(false),
             effect: effect(&fields)?,
             effect_tools: tools.effects,
+            policy: Policy {
+                allow: fields.get("allow").map(|_| fields.texts("allow")).transpose()?,
+                deny: fields.texts("deny")?,
+                limits: limits(&fields)?,
+                tools: tools.limits,
+            },
+            is_enabled: fields.flag("enabled")?.unwrap_or(true),
             transport_name: transport.name,
             transport: (transport.read)(self, &fields, !auth.is_empty())?,
             auth,
@@ -106,13 +118,18 @@ struct Exceptions {
     raw: BTreeMap<String, bool>,
     approval: BTreeMap<String, Approval>,
     effects: BTreeMap<String, Effects>,
+    limits: BTreeMap<String, ToolLimits>,
 }
 
 fn exceptions(fields: &Fields<'_>) -> Result<Exceptions, ConfigError> {
     let mut found = Exceptions::default();
     for (tool, value) in fields.map("tools")?.into_iter().flatten() {
         let own = Fields::new(&fields.place, &format!("tools.{tool}."), value)?;
-        own.only(&["raw_envelope", "approval", "effect"], |_| None)?;
+        own.only(&[LIMITS, &["raw_envelope", "approval", "effect"]].concat(), |_| None)?;
+        let limits = limits(&own)?;
+        if limits != ToolLimits::default() {
+            found.limits.insert(tool.clone(), limits);
+        }
         if let Some(flag) = own.flag("raw_envelope")? {
             found.raw.insert(tool.clone(), flag);
         }
@@ -124,6 +141,37 @@ fn exceptions(fields: &Fields<'_>) -> Result<Exceptions, ConfigError> {
         }
     }
     Ok(found)
+}
+
+/// Fields with limits for calls, of a server or of a tool.
+pub(super) const LIMITS: &[&str] = &["call_timeout_ms", "rate", "cache_ttl_ms"];
+
+/// Longest time for which a result is kept, in milliseconds.
+const MAX_TTL_MS: u64 = 24 * 3_600_000;
+
+/// Longest time of a call, in milliseconds.
+const MAX_CALL_MS: u64 = 3_600_000;
+
+fn limits(fields: &Fields<'_>) -> Result<ToolLimits, ConfigError> {
+    let millis = |key: &str, most: u64| -> Result<Option<Duration>, ConfigError> {
+        let given = fields.get(key).map(|_| fields.number(key, 1, most)).transpose()?;
+        Ok(given.map(Duration::from_millis))
+    };
+    let rate = match fields.text("rate")? {
+        None => None,
+        Some(text) => match Rate::parse(text) {
+            Some(rate) => Some(rate),
+            None => {
+                return Err(fields
+                    .error("rate", "must be a number of calls per time, such as 10/s, 60/min or 1000/h"));
+            }
+        },
+    };
+    Ok(ToolLimits {
+        timeout: millis("call_timeout_ms", MAX_CALL_MS)?,
+        rate,
+        cache: millis("cache_ttl_ms", MAX_TTL_MS)?,
+    })
 }
 
 fn approval(fields: &Fields<'_>) -> Result<Option<Approval>, ConfigError> {

@@ -119,10 +119,10 @@ impl Secrets<'_> {
             match self.sources.get(&emitter.binding) {
                 Some(Source::File { path, is_reloaded: true }) => {
                     let (path, emitter, redactor) = (path.clone(), emitter.clone(), self.redactor.clone());
-                    let header = emitter.scheme.header().to_string();
-                    headers.add_reloaded(&header, value, move || anew(&emitter, &path, &redactor));
+                    let place = emitter.scheme.place();
+                    headers.add_reloaded_at(place, value, move || anew(&emitter, &path, &redactor));
                 }
-                _ => headers.add(emitter.scheme.header(), value),
+                _ => headers.add_at(emitter.scheme.place(), value),
             }
         }
         let mut transport = entry.transport.clone();
@@ -214,18 +214,24 @@ fn emitted(emitter: &Emitter, secret: &Secret) -> Result<Emitted, &'static str> 
         return Err(CONTROL);
     }
     Ok(match &emitter.scheme {
-        Scheme::Header(_) => Emitted { value: secret.clone(), parts: Vec::new() },
+        Scheme::Header(_) | Scheme::Query(_) | Scheme::Cookie(_) => {
+            Emitted { value: secret.clone(), parts: Vec::new() }
+        }
+        // The document says later how it is sent: as a pair, too, if it is one.
+        Scheme::Declared(_) => {
+            let as_pair = Emitter { scheme: Scheme::Basic, binding: emitter.binding.clone() };
+            let parts = emitted(&as_pair, secret).map(|pair| pair.parts).unwrap_or_default();
+            Emitted { value: secret.clone(), parts }
+        }
         Scheme::Bearer => {
             Emitted { value: Secret::new(format!("Bearer {}", secret.expose())), parts: Vec::new() }
         }
         Scheme::Basic => {
-            let (user, pass) =
-                pair(secret.expose()).ok_or("must be user:pass, or JSON with \"user\" and \"pass\"")?;
-            let both = Secret::new(format!("{}:{}", user.expose(), pass.expose()));
+            let (both, pass) = both(secret).ok_or("must be user:pass, or JSON with \"user\" and \"pass\"")?;
             if !is_header_value(both.expose()) {
                 return Err(CONTROL);
             }
-            let value = Secret::new(format!("Basic {}", STANDARD.encode(both.expose())));
+            let value = basic(&both);
             let mut parts = vec![(format!("{} as a pair", emitter.binding), both)];
             if !pass.expose().is_empty() {
                 parts.push((format!("password of {}", emitter.binding), pass));
@@ -244,6 +250,23 @@ fn anew(emitter: &Emitter, path: &Path, redactor: &Redactor) -> Option<Secret> {
         redactor.register(name, part).ok()?;
     }
     Some(emitted.value)
+}
+
+/// Returns a credential for basic authentication as `user:pass`, and its password.
+fn both(secret: &Secret) -> Option<(Secret, Secret)> {
+    let (user, pass) = pair(secret.expose())?;
+    Some((Secret::new(format!("{}:{}", user.expose(), pass.expose())), pass))
+}
+
+fn basic(both: &Secret) -> Secret {
+    Secret::new(format!("Basic {}", STANDARD.encode(both.expose())))
+}
+
+/// Returns the value of `Authorization: Basic` for a credential; None if it is no pair.
+#[cfg(feature = "http")]
+pub(crate) fn basic_value(secret: &Secret) -> Option<Secret> {
+    let (both, _) = both(secret)?;
+    is_header_value(both.expose()).then(|| basic(&both))
 }
 
 /// Splits a credential for basic authentication into user and password.

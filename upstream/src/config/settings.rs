@@ -50,13 +50,20 @@ pub struct HttpSettings {
 /// Settings for a server described by an OpenAPI document.
 #[derive(Clone, Debug)]
 pub struct OpenApiSettings {
-    /// Base address for the paths of the document.
-    pub base_url: Url,
+    /// Base address for the paths of the document; taken from its first server if the file gives none.
+    pub base_url: Option<Url>,
+    /// Values for the variables in the address of the document's server.
+    pub server_variables: BTreeMap<String, String>,
+    /// Rules for an address that the document itself gives.
+    pub address_rules: AddressRules,
     /// Location of the document.
     pub schema: Schema,
     /// Maximum size of the document, in bytes.
     pub schema_max_bytes: u64,
-    /// Operations that become tools, by `operationId`.
+    /// Methods that are offered, with bodies, all kinds of parameters, and replies of any type. If None, only GET
+    /// operations with JSON replies are.
+    pub methods: Option<Vec<Method>>,
+    /// Operations that become tools, by `operationId`; `*` stands for any characters.
     pub include_operations: Vec<String>,
     /// Changes to the resulting tools, by `operationId`.
     pub operation_overrides: BTreeMap<String, Override>,
@@ -70,6 +77,73 @@ pub struct OpenApiSettings {
     pub max_concurrency: usize,
     /// Certificates to trust in addition to the platform's.
     pub ca_file: Option<PathBuf>,
+}
+
+/// HTTP method of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Replaces.
+    Put,
+    /// Creates, or anything else.
+    Post,
+    /// Deletes.
+    Delete,
+    /// Asks what is possible.
+    Options,
+    /// Reads only the headers.
+    Head,
+    /// Changes.
+    Patch,
+    /// Echoes the request.
+    Trace,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: [Method; 8] = [
+        Method::Get,
+        Method::Put,
+        Method::Post,
+        Method::Delete,
+        Method::Options,
+        Method::Head,
+        Method::Patch,
+        Method::Trace,
+    ];
+
+    /// Returns the name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "get",
+            Method::Put => "put",
+            Method::Post => "post",
+            Method::Delete => "delete",
+            Method::Options => "options",
+            Method::Head => "head",
+            Method::Patch => "patch",
+            Method::Trace => "trace",
+        }
+    }
+
+    /// Returns whether requests with this method change nothing.
+    pub fn is_read_only(self) -> bool {
+        matches!(self, Method::Get | Method::Head | Method::Options | Method::Trace)
+    }
+}
+
+/// Rules for addresses that are not in the configuration itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AddressRules {
+    /// True if `http://` is allowed.
+    pub allows_http: bool,
+    /// True if credentials may be sent over `http://`.
+    pub allows_auth_over_http: bool,
+    /// True if credentials are sent.
+    pub has_auth: bool,
+    /// Host and port we listen on.
+    pub listener: Option<(String, u16)>,
 }
 
 /// Location of an OpenAPI document.

@@ -1,11 +1,12 @@
 //! Transports of servers: their names, their fields, and the functions that read them.
 
 use super::address::address;
-use super::entry::Reading;
+use super::entry::{LIMITS, Reading};
 use super::error::ConfigError;
 use super::fields::Fields;
 use super::place::command;
-use super::settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
+use super::settings::{AddressRules, HttpSettings, Method, OpenApiSettings, Override, Schema, StdioSettings};
+use crate::glob::matches;
 use ptc_bytecode::nearest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,9 +35,19 @@ pub(super) struct TransportRow {
     pub read: fn(&Reading<'_>, &Fields<'_>, bool) -> Result<Transport, ConfigError>,
 }
 
-const COMMON: &[&str] =
-    &["transport", "description", "max_response_bytes", "max_concurrency", "approval", "effect"];
-const MCP: &[&str] = &["handshake_timeout_ms", "raw_envelope", "tools", "trust_annotations"];
+const COMMON: &[&str] = &[
+    "transport",
+    "description",
+    "enabled",
+    "allow",
+    "deny",
+    "max_response_bytes",
+    "max_concurrency",
+    "approval",
+    "effect",
+    "tools",
+];
+const MCP: &[&str] = &["handshake_timeout_ms", "raw_envelope", "trust_annotations"];
 const STDIO: &[&str] = &["command", "args", "env", "cd", "inherit_env"];
 const WEB: &[&str] = &[
     "auth",
@@ -53,14 +64,31 @@ const OPENAPI: &[&str] = &[
     "schema_file",
     "schema_url",
     "schema_max_bytes",
+    "methods",
     "include_operations",
     "operation_overrides",
+    "server_variables",
 ];
 
 pub(super) static TRANSPORTS: [TransportRow; 3] = [
-    TransportRow { name: "mcp_stdio", fields: &[COMMON, MCP, STDIO], is_always_there: true, read: stdio },
-    TransportRow { name: "mcp_http", fields: &[COMMON, MCP, WEB, HTTP], is_always_there: false, read: http },
-    TransportRow { name: "openapi", fields: &[COMMON, WEB, OPENAPI], is_always_there: false, read: openapi },
+    TransportRow {
+        name: "mcp_stdio",
+        fields: &[COMMON, LIMITS, MCP, STDIO],
+        is_always_there: true,
+        read: stdio,
+    },
+    TransportRow {
+        name: "mcp_http",
+        fields: &[COMMON, LIMITS, MCP, WEB, HTTP],
+        is_always_there: false,
+        read: http,
+    },
+    TransportRow {
+        name: "openapi",
+        fields: &[COMMON, LIMITS, WEB, OPENAPI],
+        is_always_there: false,
+        read: openapi,
+    },
 ];
 
 impl TransportRow {
@@ -122,10 +150,23 @@ fn http(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result<Tr
 }
 
 fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result<Transport, ConfigError> {
-    let base_url = address(fields, "base_url", has_auth, reading.around)?;
-    if base_url.query().is_some() {
+    let base_url = match (fields.get("base_url"), fields.map("server_variables")?) {
+        (None, Some(_)) => None,
+        (None, None) => {
+            let message = "is required; with `server_variables`, even empty, the document's server is used";
+            return Err(fields.error("base_url", message));
+        }
+        (Some(_), Some(_)) => {
+            return Err(
+                fields.error("server_variables", "is for the document's server; leave out `base_url`")
+            );
+        }
+        (Some(_), None) => Some(address(fields, "base_url", has_auth, reading.around)?),
+    };
+    if base_url.as_ref().is_some_and(|url| url.query().is_some()) {
         return Err(fields.error("base_url", "must not have a query"));
     }
+    let methods = methods(fields)?;
     let schema = match (fields.get("schema_file"), fields.get("schema_url")) {
         (Some(_), None) => Schema::File(file(reading, fields, "schema_file")?),
         (None, Some(_)) => Schema::Url(address(fields, "schema_url", has_auth, reading.around)?),
@@ -133,7 +174,8 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
     };
     let include_operations = fields.texts("include_operations")?;
     if include_operations.is_empty() {
-        return Err(fields.error("include_operations", "must list at least one operationId"));
+        let message = "must list at least one operationId; [\"*\"] offers all operations";
+        return Err(fields.error("include_operations", message));
     }
     if let Some(n) = include_operations.iter().position(|id| id.trim().is_empty()) {
         return Err(fields.error(&format!("include_operations[{n}]"), "must not be blank"));
@@ -141,7 +183,7 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
     let mut operation_overrides = BTreeMap::new();
     for (id, value) in fields.map("operation_overrides")?.into_iter().flatten() {
         let field = format!("operation_overrides.{id}");
-        if !include_operations.contains(id) {
+        if !include_operations.iter().any(|pattern| matches(pattern, id)) {
             let known: Vec<&str> = include_operations.iter().map(String::as_str).collect();
             let hint = nearest(id, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
             let message = format!("is not among `include_operations`{}", hint.unwrap_or_default());
@@ -159,8 +201,11 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
     }
     Ok(Transport::OpenApi(OpenApiSettings {
         base_url,
+        server_variables: texts(fields.text_map("server_variables")?),
+        address_rules: AddressRules::read(fields, has_auth, reading.around)?,
         schema,
         schema_max_bytes: fields.number("schema_max_bytes", 2 << 20, GIB)?,
+        methods,
         include_operations,
         operation_overrides,
         connect_timeout: millis(fields, "connect_timeout_ms", 5_000)?,
@@ -169,6 +214,39 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
         max_concurrency: fields.number("max_concurrency", 16, 1024)? as usize,
         ca_file: ca_file(reading, fields)?,
     }))
+}
+
+fn texts(map: Vec<(&str, &str)>) -> BTreeMap<String, String> {
+    map.into_iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+/// Reads the methods of operations that are offered.
+fn methods(fields: &Fields<'_>) -> Result<Option<Vec<Method>>, ConfigError> {
+    if fields.get("methods").is_none() {
+        return Ok(None);
+    }
+    let named = |(n, name): (usize, String)| {
+        let known = Method::ALL.into_iter().find(|method| method.name().eq_ignore_ascii_case(&name));
+        known.ok_or_else(|| {
+            let all = one_of(&Method::ALL.map(Method::name));
+            fields.error(&format!("methods[{n}]"), format!("must be {all}"))
+        })
+    };
+    let methods: Vec<Method> =
+        fields.texts("methods")?.into_iter().enumerate().map(named).collect::<Result<_, _>>()?;
+    let is_read = fields.text("effect")? == Some("read");
+    match methods.iter().find(|method| !method.is_read_only()) {
+        _ if methods.is_empty() => Err(fields.error("methods", "must list at least one method")),
+        // One word must not turn every delete into a read.
+        Some(method) if is_read => {
+            let message = format!(
+                "must not be read with the method {}; give single tools the effect in `tools`",
+                method.name()
+            );
+            Err(fields.error("effect", message))
+        }
+        _ => Ok(Some(methods)),
+    }
 }
 
 fn ca_file(reading: &Reading<'_>, fields: &Fields<'_>) -> Result<Option<PathBuf>, ConfigError> {

@@ -105,14 +105,42 @@ pub(super) fn mismatches(error: &ValidationError<'_>) -> Vec<Mismatch> {
             one(format!("has {items} items, but at most {limit} are allowed"))
         }
         // For a nullable type, the expected type says more than that there are two choices.
-        ValidationErrorKind::AnyOf { context } => {
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             let others: Vec<_> = context.iter().filter(|errors| !errors.iter().all(wants_null)).collect();
             match others[..] {
                 [only] if context.len() > 1 => only.iter().flat_map(mismatches).collect(),
-                _ => one(error.to_string()),
+                _ => one(choices(&others, &place).unwrap_or_else(|| error.to_string())),
             }
         }
         _ => one(error.to_string()),
+    }
+}
+
+/// Returns what a value may be, if each alternative fails only since the value has another type or is another constant.
+fn choices(alternatives: &[&Vec<ValidationError<'_>>], place: &Place) -> Option<String> {
+    let (mut types, mut values): (Vec<&str>, Vec<Value>) = (Vec::new(), Vec::new());
+    for errors in alternatives {
+        let [error] = &errors[..] else { return None };
+        if Place::of(error.instance_path()) != *place {
+            return None;
+        }
+        match error.kind() {
+            ValidationErrorKind::Type { kind: TypeKind::Single(one) } => types.push(article(*one)),
+            ValidationErrorKind::Type { kind: TypeKind::Multiple(several) } => {
+                types.extend(several.iter().map(article));
+            }
+            ValidationErrorKind::Enum { options } => values.extend(options.as_array()?.iter().cloned()),
+            ValidationErrorKind::Constant { expected_value } => values.push((**expected_value).clone()),
+            _ => return None,
+        }
+    }
+    types.dedup();
+    let types = types.join(" or ");
+    match (types.is_empty(), values.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(one_of(&values)),
+        (false, true) => Some(format!("expected {types}")),
+        (false, false) => Some(format!("{} or {types}", one_of(&values))),
     }
 }
 

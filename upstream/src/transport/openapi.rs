@@ -1,25 +1,36 @@
-//! Web services described by an OpenAPI document: the selected operations become tools. Only reads, only JSON.
+//! Web services described by an OpenAPI document: the selected operations become tools. Without the setting `methods`, only
+//! those that read JSON.
 
+mod answer;
+mod body;
 mod compile;
+mod pages;
+mod params;
 mod refs;
+mod security;
 mod send;
+mod server;
+mod style;
 
 use super::web;
-use crate::client::{Client, Health, Reply, Request, Tool};
+use crate::client::{Client, Health, LateSchema, Reply, Request, Tool};
 use crate::config::{OpenApiSettings, Schema};
 use crate::credentials::Headers;
-use crate::executor::Standalone;
+use crate::executor::{self, Standalone};
 use crate::fault::{Fault, Reason};
 use crate::slots::Slots;
-use compile::Operation;
+use compile::{Compiled, Operation};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ptc_web::{BodyError, bounded, why};
+use security::Schemes;
+use send::Prepared;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use url::Url;
 
 /// Creates a client that reads the document on first use, for any thread and executor.
 pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
@@ -47,19 +58,29 @@ struct Inner {
     operations: Mutex<Option<Arc<Operations>>>,
 }
 
-/// Operations by the name of their tool.
-type Operations = BTreeMap<String, Operation>;
+/// The operations of a document that was read.
+struct Operations {
+    base: Url,
+    schemes: Schemes,
+    /// Operations by the name of their tool.
+    by_name: BTreeMap<String, Operation>,
+    warnings: Vec<String>,
+}
 
 impl Client for OpenApi {
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
         let inner = &self.0;
         async move {
-            let document = inner.document().await?;
-            let compiled = compile::compile(&document, &inner.settings)
-                .map_err(|problem| inner.fault(Reason::UpstreamError, &problem))?;
-            let tools = compiled.iter().map(|operation| operation.tool.clone()).collect();
-            let named = compiled.into_iter().map(|operation| (operation.tool.name.clone(), operation));
-            *inner.operations() = Some(Arc::new(named.collect()));
+            let bytes = inner.document().await?;
+            let compiled = executor::heavy(bytes.len(), || inner.compile(&bytes))?;
+            let Compiled { base, schemes, operations, warnings } = compiled;
+            for warning in &warnings {
+                tracing::warn!(upstream = inner.name, "{warning}");
+            }
+            let tools = operations.iter().map(|operation| operation.tool.clone()).collect();
+            let named = operations.into_iter().map(|operation| (operation.tool.name.clone(), operation));
+            let known = Operations { base, schemes, by_name: named.collect(), warnings };
+            *inner.operations() = Some(Arc::new(known));
             Ok(tools)
         }
         .boxed()
@@ -75,6 +96,14 @@ impl Client for OpenApi {
 
     fn slots(&self) -> Option<&Slots> {
         Some(&self.0.slots)
+    }
+
+    fn output_schema(&self, tool: &str) -> Option<LateSchema> {
+        Some(self.0.operations().as_ref()?.by_name.get(tool)?.output.clone())
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.0.operations().as_ref().map(|known| known.warnings.clone()).unwrap_or_default()
     }
 
     fn health(&self) -> Health {
@@ -99,12 +128,23 @@ impl Inner {
         self.http.as_ref().map_err(|problem| self.fault(Reason::UpstreamUnavailable, problem))
     }
 
+    fn compile(&self, bytes: &[u8]) -> Result<Compiled, Fault> {
+        let document: Value = serde_json::from_slice(bytes).map_err(|problem| {
+            self.fault(Reason::UpstreamError, &format!("has a document that is not valid JSON: {problem}"))
+        })?;
+        compile::compile(&Arc::new(document), &self.settings, &self.headers)
+            .map_err(|problem| self.fault(Reason::UpstreamError, &problem))
+    }
+
     /// Reads the document, up to its maximum size.
-    async fn document(&self) -> Result<Value, Fault> {
+    async fn document(&self) -> Result<Vec<u8>, Fault> {
         let most = self.settings.schema_max_bytes;
-        let too_large =
-            || self.fault(Reason::ResponseTooLarge, &format!("has a document of more than {most} bytes"));
-        let bytes = match &self.settings.schema {
+        let too_large = || {
+            let message =
+                format!("has a document of more than {most} bytes; raise schema_max_bytes to read it");
+            self.fault(Reason::ResponseTooLarge, &message)
+        };
+        Ok(match &self.settings.schema {
             Schema::File(path) => {
                 let read = |problem: std::io::Error| {
                     self.fault(
@@ -124,11 +164,8 @@ impl Inner {
             Schema::Url(url) => {
                 // Fetching may take as long as a call.
                 let within = self.settings.request_timeout.max(Duration::from_millis(1));
-                let request = self.http()?.get(url.clone()).timeout(within);
-                let response = self
-                    .send(request)
-                    .await
-                    .map_err(|error| self.fault(Reason::UpstreamUnavailable, &why(error)))?;
+                let request = Prepared::get(url.clone());
+                let response = self.send(&request, None, Some(within)).await?;
                 let status = response.status();
                 if !status.is_success() {
                     let fault = self
@@ -143,9 +180,6 @@ impl Inner {
                     }
                 }
             }
-        };
-        serde_json::from_slice(&bytes).map_err(|problem| {
-            self.fault(Reason::UpstreamError, &format!("has a document that is not valid JSON: {problem}"))
         })
     }
 }

@@ -4,7 +4,7 @@ use super::handler::Handler;
 use super::inbound;
 use super::listing;
 use super::ticket::{Ticket, WireAnswer};
-use crate::client::{Reply, Request, Tool};
+use crate::client::{Introduction, Reply, Request, Tool};
 use crate::executor;
 use crate::fault::{Fault, Reason};
 use crate::raw;
@@ -107,6 +107,16 @@ impl Session {
         self
     }
 
+    /// Returns what the server said about itself in the handshake.
+    pub(crate) fn introduction(&self) -> Introduction {
+        let Some(info) = self.peer.peer_info() else { return Introduction::default() };
+        let filled = |text: Option<&String>| text.filter(|text| !text.trim().is_empty()).cloned();
+        Introduction {
+            title: filled(info.server_info.as_ref().and_then(|own| own.title.as_ref())),
+            instructions: filled(info.instructions.as_ref()),
+        }
+    }
+
     /// Returns whether requests can no longer be sent.
     pub(crate) fn is_dead(&self) -> bool {
         self.life.dead.is_cancelled() || self.peer.is_transport_closed()
@@ -145,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Lists its tools, all pages.
-    pub(crate) async fn tools(&self, name: &str, max_bytes: u64) -> Result<Vec<Tool>, Fault> {
+    /// Lists its tools, all pages; also returns what was left out.
+    pub(crate) async fn tools(&self, name: &str, max_bytes: u64) -> Result<(Vec<Tool>, Vec<String>), Fault> {
         let mut listing = listing::Listing::new(name);
         let mut cursor = None;
         loop {
@@ -164,13 +174,14 @@ impl Session {
             let mut received = ticket.take();
             let page = match told(asked, &mut received) {
                 Ok(page) => page,
-                Err(_) if self.has_no_tools() => return Ok(Vec::new()),
+                Err(_) if self.has_no_tools() => return Ok(Default::default()),
                 Err(fault) => return Err(with_facts(fault, &received)),
             };
+            let bytes = page.get().len() as u64;
             let page = serde_json::from_str(page.get()).map_err(|error| unreadable(&error))?;
-            cursor = listing.page(page, usable)?;
+            cursor = listing.page(page, bytes, usable)?;
             if cursor.is_none() {
-                return Ok(listing.tools());
+                return Ok(listing.finish());
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::inflow::Inflow;
 use super::recovery::{Recovery, Verdict};
 use super::session::{Era, Session};
-use crate::client::{Client, Health, Reply, Request, Tool};
+use crate::client::{Client, Health, Introduction, Reply, Request, Tool};
 use crate::executor;
 use crate::fault::{Fault, Reason};
 use crate::slots::Slots;
@@ -61,6 +61,9 @@ struct State {
     listed: Option<HashSet<String>>,
     /// Names from `listed` that were missing after the last start.
     gone: HashSet<String>,
+    /// What was left out of the last list, and why.
+    left_out: Vec<String>,
+    introduction: Introduction,
 }
 
 enum Phase {
@@ -80,6 +83,8 @@ impl Supervisor {
             recovery: Recovery::default(),
             listed: None,
             gone: HashSet::new(),
+            left_out: Vec::new(),
+            introduction: Introduction::default(),
         };
         Supervisor(Arc::new(Inner {
             name: name.to_string(),
@@ -98,8 +103,9 @@ impl Client for Supervisor {
         let inner = &self.0;
         async move {
             let session = inner.session().await?;
-            let tools = inner.list(&session).await?;
+            let (tools, left_out) = inner.list(&session).await?;
             let mut state = inner.state();
+            state.left_out = left_out;
             state.listed = Some(tools.iter().map(|tool| tool.name.clone()).collect());
             state.gone.clear();
             Ok(tools)
@@ -131,6 +137,14 @@ impl Client for Supervisor {
 
     fn generation(&self) -> u64 {
         self.0.inflow.changes()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.0.state().left_out.clone()
+    }
+
+    fn introduction(&self) -> Introduction {
+        self.0.state().introduction.clone()
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
@@ -192,7 +206,7 @@ impl Inner {
         fault
     }
 
-    async fn list(&self, session: &Session) -> Result<Vec<Tool>, Fault> {
+    async fn list(&self, session: &Session) -> Result<(Vec<Tool>, Vec<String>), Fault> {
         let list = session.tools(&self.name, self.bounds.max_response_bytes);
         match tokio::time::timeout(self.bounds.handshake_timeout, list).await {
             Ok(listed) => listed.map_err(|fault| self.named(fault)),
@@ -271,6 +285,7 @@ impl Inner {
             Ok((session, gone)) => {
                 state.era = Some(session.era);
                 state.gone = gone;
+                state.introduction = session.introduction();
                 if stopped {
                     return Ok(session);
                 }
@@ -301,7 +316,7 @@ impl Inner {
 
     /// Returns the previously listed tools that are missing now.
     async fn compare(&self, session: &Session, listed: HashSet<String>) -> Result<HashSet<String>, Fault> {
-        let now = session.tools(&self.name, self.bounds.max_response_bytes).await?;
+        let (now, _) = session.tools(&self.name, self.bounds.max_response_bytes).await?;
         let now: HashSet<String> = now.into_iter().map(|tool| tool.name).collect();
         if now != listed {
             self.inflow.changed();

@@ -58,7 +58,7 @@ fn live_lists_when_needed_and_again_when_told() {
 #[test]
 fn of_tools_with_one_name_the_first_is_kept() {
     let fake = Fake::new(
-        vec![tool("t", "first", json!({})), tool("t", "second", json!({})), tool("\u{7}", "", json!({}))],
+        vec![tool("t", "first", json!({})), tool("t", "second", json!({})), tool(" ", "", json!({}))],
         |_| Ok(json!({})),
     );
     let world = World::new(vec![("s", fake.into())], FROZEN());
@@ -88,17 +88,23 @@ fn settings_of_tools_that_are_not_there_are_told() {
 #[test]
 fn texts_of_servers_are_made_harmless() {
     let nasty = tool(
-        "t\u{202e}x",
+        "t x",
         "Line one\nline\u{200b} two \u{7}\u{2067}end",
         json!({"properties": {"a\u{202e}": {"type": "string"}}}),
     );
-    let fake = Arc::new(Fake::new(vec![nasty], |_| Ok(json!({}))));
+    // A name that looks like another could stand in for it.
+    let posing = tool("t\u{202e}x", "", json!({}));
+    let fake = Arc::new(Fake::new(vec![nasty, posing], |_| Ok(json!({}))));
     let world = World::new(vec![("s", fake.clone())], FROZEN());
-    assert_eq!(world.value("(dir 's)"), "[\"tx - Line one line two end\"]");
-    assert!(world.value("(doc 's/tx)").contains("{:a string?}"));
-    // Calls use the name that the server knows.
-    assert_eq!(world.value("(:ok (tool/call 's/tx {}))"), "true");
-    assert_eq!(fake.asked.lock().unwrap()[0].tool, "t\u{202e}x");
+    assert_eq!(world.value("(dir 's)"), "[\"t x - Line one line two end\"]");
+    assert!(world.value("(doc \"s/t x\")").contains("{:a string?}"));
+    let call = "(:ok (tool/call {:server \"s\" :tool \"t x\"}))";
+    assert_eq!(world.value(call), "true");
+    let warnings = world.upstream.warnings().join("\n");
+    assert!(
+        warnings.contains("the tool 't\\u{202e}x' is left out: its name has hidden characters"),
+        "{warnings}"
+    );
 }
 
 #[test]

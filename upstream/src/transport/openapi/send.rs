@@ -1,45 +1,135 @@
 //! Calls of operations over HTTP.
 
-use super::Inner;
 use super::compile::Operation;
+use super::params::Part;
+use super::security::Schemes;
+use super::style::plain;
+use super::{Inner, Operations, answer};
 use crate::client::{Reply, Request};
+use crate::credentials::Place;
 use crate::fault::{Fault, Reason};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use http::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use ptc_web::{BodyError, bounded, start, why};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use url::Url;
 
 /// Maximum number of bytes read of an error response.
 const ERROR_BYTES: usize = 4 << 10;
 
-/// Characters of a path value that stay unescaped.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// A request without credentials.
+pub(super) struct Prepared {
+    pub method: http::Method,
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub cookies: Vec<String>,
+    pub body: Option<Vec<u8>>,
+}
+
+impl Prepared {
+    pub fn get(url: Url) -> Prepared {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
+        Prepared { method: http::Method::GET, url, headers, cookies: Vec::new(), body: None }
+    }
+}
 
 impl Inner {
-    /// Sends a request with our headers; once more if a credential was refused and a new one is available.
-    pub(super) async fn send(&self, request: reqwest::RequestBuilder) -> reqwest::Result<reqwest::Response> {
-        let request = request.header("accept", "application/json");
+    /// Sends a request with our credentials; once more if a credential was refused and a new one is available.
+    pub(super) async fn send(
+        &self,
+        request: &Prepared,
+        schemes: Option<(&Schemes, &[String])>,
+        within: Option<std::time::Duration>,
+    ) -> Result<reqwest::Response, Fault> {
         let version = self.headers.version();
-        let again = request.try_clone();
-        let response = request.headers(self.headers.emit()).send().await?;
-        match again {
-            Some(again) if response.status() == 401 && self.headers.are_newer_than(version).await => {
-                again.headers(self.headers.emit()).send().await
-            }
-            _ => Ok(response),
+        let response = self.send_once(request, schemes, within).await?;
+        if response.status() == 401 && self.headers.are_newer_than(version).await {
+            return self.send_once(request, schemes, within).await;
         }
+        Ok(response)
+    }
+
+    async fn send_once(
+        &self,
+        request: &Prepared,
+        schemes: Option<(&Schemes, &[String])>,
+        within: Option<std::time::Duration>,
+    ) -> Result<reqwest::Response, Fault> {
+        let (mut url, mut headers) = (request.url.clone(), request.headers.clone());
+        let mut cookies = request.cookies.clone();
+        // What a program gives never replaces what we send.
+        headers.extend(self.headers.emit());
+        for (place, secret) in self.headers.elsewhere() {
+            let (place, secret) = match (place, schemes) {
+                (Place::Declared(name), Some((known, required))) if required.contains(name) => {
+                    match known.place(name, &secret) {
+                        Some(placed) => placed,
+                        None => continue,
+                    }
+                }
+                (Place::Declared(_), _) => continue,
+                (place, _) => (place.clone(), secret),
+            };
+            match place {
+                Place::Header(name) => {
+                    let name = HeaderName::try_from(name).ok();
+                    let value = HeaderValue::from_bytes(secret.expose().as_bytes()).ok();
+                    if let (Some(name), Some(mut value)) = (name, value) {
+                        value.set_sensitive(true);
+                        headers.insert(name, value);
+                    }
+                }
+                Place::Query(name) => {
+                    // Fields of an object may have any name.
+                    if url.query_pairs().any(|(known, _)| known == *name) {
+                        let others = url.query_pairs().filter(|(known, _)| known != &*name);
+                        let others: Vec<(String, String)> =
+                            others.map(|(a, b)| (a.into(), b.into())).collect();
+                        url.query_pairs_mut().clear().extend_pairs(others);
+                    }
+                    url.query_pairs_mut().append_pair(&name, secret.expose());
+                }
+                Place::Cookie(name) => {
+                    let own = format!("{name}=");
+                    cookies.retain(|cookie| !cookie.starts_with(&own));
+                    cookies.push(format!("{own}{}", secret.expose()));
+                }
+                Place::Declared(_) => {}
+            }
+        }
+        if !cookies.is_empty()
+            && let Ok(mut value) = HeaderValue::try_from(cookies.join("; "))
+        {
+            value.set_sensitive(true);
+            headers.insert(COOKIE, value);
+        }
+        let mut sent = self.http()?.request(request.method.clone(), url).headers(headers);
+        if let Some(within) = within {
+            sent = sent.timeout(within);
+        }
+        if let Some(body) = &request.body {
+            sent = sent.body(body.clone());
+        }
+        sent.send().await.map_err(|error| self.unreachable(error))
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> Fault {
+        // Without a connection, nothing was sent: a write has not happened.
+        let is_unsent = error.is_connect() || error.is_builder();
+        let reason = if error.is_timeout() { Reason::Timeout } else { Reason::UpstreamUnavailable };
+        Fault { is_unsent, ..self.fault(reason, &format!("cannot be reached: {}", why(error))) }
     }
 
     pub(super) async fn call(&self, request: Request) -> Result<Reply, Fault> {
+        let unsent = |fault: Fault| Fault { is_unsent: true, ..fault };
         let operations = self.operations().clone();
-        let operation = operations.as_ref().and_then(|known| known.get(&request.tool));
-        let Some(operation) = operation else {
-            return Err(self.fault(Reason::UpstreamError, &format!("has no operation '{}'", request.tool)));
+        let found = operations.as_ref().and_then(|known| Some((known, known.by_name.get(&request.tool)?)));
+        let Some((known, operation)) = found else {
+            let message = format!("has no operation '{}'", request.tool);
+            return Err(unsent(self.fault(Reason::UpstreamError, &message)));
         };
-        let is_unknown =
-            |name: &&String| !operation.path_params.contains(name) && !operation.query_params.contains(name);
-        let unknown = request.args.keys().filter(is_unknown).count();
+        let unknown = request.args.keys().filter(|name| !operation.takes(name)).count();
         if unknown > 0 {
             tracing::debug!(
                 upstream = self.name,
@@ -48,18 +138,13 @@ impl Inner {
                 "arguments that are not declared were left out"
             );
         }
-        let url = address(&self.settings.base_url, operation, &request.args)
-            .map_err(|problem| self.fault(Reason::UpstreamError, &problem))?;
-        let most = request.max_bytes.min(self.settings.max_response_bytes);
-        let mut sent = self.http()?.get(url);
-        if let Some(trace) = &request.traceparent {
-            sent = sent.header("traceparent", trace);
+        let mut prepared = prepare(known, operation, &request.args)
+            .map_err(|problem| unsent(self.fault(Reason::UpstreamError, &problem)))?;
+        if let Some(Ok(trace)) = request.traceparent.as_ref().map(HeaderValue::try_from) {
+            prepared.headers.insert("traceparent", trace);
         }
-        let unreachable = |error: reqwest::Error| {
-            let reason = if error.is_timeout() { Reason::Timeout } else { Reason::UpstreamUnavailable };
-            self.fault(reason, &format!("cannot be reached: {}", why(error)))
-        };
-        let response = self.send(sent).await.map_err(unreachable)?;
+        let most = request.max_bytes.min(self.settings.max_response_bytes);
+        let response = self.send(&prepared, Some((&known.schemes, &operation.schemes)), None).await?;
         let status = response.status();
         if !status.is_success() {
             let said = start(response, ERROR_BYTES).await;
@@ -71,31 +156,23 @@ impl Inner {
             };
             return Err(Fault { http_status: Some(status.as_u16()), wire_bytes, ..fault });
         }
+        let media =
+            response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_string);
         let body = match bounded(response, most as usize).await {
             Ok(body) => body,
             Err(BodyError::TooLarge) => {
                 let fault = self.fault(Reason::ResponseTooLarge, &format!("sent more than {most} bytes"));
                 return Err(Fault { http_status: Some(status.as_u16()), wire_bytes: most, ..fault });
             }
-            Err(BodyError::Connection(error)) => return Err(unreachable(error)),
-        };
-        let read = match body.trim_ascii() {
-            [] => Ok(r#"{"content":[]}"#.to_string()),
-            // As structured content, null would be lost.
-            b"null" => Ok(r#"{"content":[{"type":"text","text":"null"}]}"#.to_string()),
-            json => serde_json::from_slice::<&RawValue>(json)
-                .map(|value| format!(r#"{{"content":[],"structuredContent":{value}}}"#)),
-        };
-        let result = match read.and_then(RawValue::from_string) {
-            Ok(result) => result,
-            Err(_) => {
-                let fault = self.fault(Reason::UpstreamError, "sent a reply that is not valid JSON");
-                return Err(Fault {
-                    http_status: Some(status.as_u16()),
-                    wire_bytes: body.len() as u64,
-                    ..fault
-                });
+            // It was sent, and the answer is lost.
+            Err(BodyError::Connection(error)) => {
+                return Err(Fault { is_unsent: false, ..self.unreachable(error) });
             }
+        };
+        let result = answer::result(&body, media.as_deref(), self.settings.methods.is_none());
+        let Some(result) = result.and_then(|result| RawValue::from_string(result).ok()) else {
+            let fault = self.fault(Reason::UpstreamError, "sent a reply that is not valid JSON");
+            return Err(Fault { http_status: Some(status.as_u16()), wire_bytes: body.len() as u64, ..fault });
         };
         Ok(Reply { result, http_status: Some(status.as_u16()), wire_bytes: body.len() as u64 })
     }
@@ -106,40 +183,87 @@ pub(super) fn reason(status: u16) -> Reason {
     match status {
         401 => Reason::AuthFailed,
         429 => Reason::RateLimited,
-        400 | 403 | 404 | 422 => Reason::ToolError,
+        400 | 403 | 404 | 405 | 409 | 410 | 412 | 413 | 415 | 422 => Reason::ToolError,
         500.. => Reason::UpstreamUnavailable,
         _ => Reason::UpstreamError,
     }
 }
 
-/// Builds the address of a call: the path with its values, and the declared query parameters.
-fn address(base: &Url, operation: &Operation, args: &Map<String, Value>) -> Result<Url, String> {
-    let value =
-        |name: &str| args.get(name).or_else(|| operation.defaults.get(name)).filter(|value| !value.is_null());
-    let scalar = |name: &str, value: &Value| match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
-        _ => Err(format!("takes text, a number or a boolean for '{name}', not a list or an object")),
-    };
+impl Operation {
+    /// Returns whether an argument is sent.
+    fn takes(&self, arg: &str) -> bool {
+        self.params.iter().any(|param| param.arg == arg)
+            || self.body.as_ref().is_some_and(|body| body.takes(arg))
+    }
+}
+
+/// Builds the request of a call: path, declared parameters, and body.
+fn prepare(known: &Operations, operation: &Operation, args: &Map<String, Value>) -> Result<Prepared, String> {
+    let base = &known.base;
+    let mut all = operation.defaults.clone();
+    all.extend(args.iter().map(|(name, value)| (name.clone(), value.clone())));
     let mut path = operation.path.clone();
-    for name in &operation.path_params {
-        let given = value(name).ok_or_else(|| format!("needs '{name}'"))?;
-        let given = scalar(name, given)?;
-        // These would name another path, in any encoding.
-        if matches!(&*given, "" | "." | "..") {
-            return Err(format!("cannot take {given:?} for '{name}', which is part of a path"));
+    let mut query: Vec<String> = Vec::new();
+    let mut headers = HeaderMap::new();
+    let mut cookies = Vec::new();
+    for param in &operation.params {
+        let name = &param.name;
+        let given = all.get(&param.arg).filter(|value| !value.is_null());
+        let Some(given) = given else {
+            if param.part == Part::Path {
+                return Err(format!("needs '{}'", param.arg));
+            }
+            continue;
+        };
+        match param.part {
+            Part::Path => {
+                if plain(given).is_empty() {
+                    return Err(format!("cannot take \"\" for '{name}', which is part of a path"));
+                }
+                path = path.replace(&format!("{{{name}}}"), &param.how.in_path(name, given));
+            }
+            Part::Query => {
+                let pairs = param.how.pairs(name, given).map_err(|why| format!("{why} ('{name}')"))?;
+                query.extend(pairs.into_iter().map(|(name, value)| format!("{name}={value}")));
+            }
+            Part::Header => {
+                let text = param.how.in_header(name, given);
+                let value = HeaderValue::try_from(text)
+                    .map_err(|_| format!("cannot take such text for '{name}', which is a header"))?;
+                let name = HeaderName::try_from(&**name).map_err(|_| format!("has no header '{name}'"))?;
+                headers.insert(name, value);
+            }
+            Part::Cookie => cookies.extend(param.how.cookies(name, given)),
         }
-        path = path.replace(&format!("{{{name}}}"), &utf8_percent_encode(&given, UNRESERVED).to_string());
+    }
+    let path = format!("{}/{}", operation.base_path.trim_end_matches('/'), path.trim_start_matches('/'));
+    // These would name another path, in any encoding.
+    if path.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) {
+        return Err("cannot take \".\" or \"..\" as a part of a path".to_string());
     }
     let mut url = base.clone();
-    url.set_path(&format!("{}/{}", base.path().trim_end_matches('/'), path.trim_start_matches('/')));
-    for name in &operation.query_params {
-        if let Some(given) = value(name) {
-            url.query_pairs_mut().append_pair(name, &scalar(name, given)?);
+    url.set_path(&path);
+    if !query.is_empty() {
+        url.set_query(Some(&query.join("&")));
+    }
+    if url.origin() != base.origin() {
+        return Err("would be called at another origin".to_string());
+    }
+    if let Ok(accept) = HeaderValue::try_from(&*operation.accept) {
+        headers.insert(ACCEPT, accept);
+    }
+    let others: HashSet<&str> = operation.params.iter().map(|param| &*param.arg).collect();
+    let body = match &operation.body {
+        Some(body) => body.encode(&all, &others)?,
+        None => None,
+    };
+    let body = body.map(|(media, bytes)| {
+        if let Ok(media) = HeaderValue::try_from(media) {
+            headers.insert(CONTENT_TYPE, media);
         }
-    }
-    match url.origin() == base.origin() {
-        true => Ok(url),
-        false => Err("would be called at another origin".to_string()),
-    }
+        bytes
+    });
+    let method = http::Method::from_bytes(operation.method.name().to_uppercase().as_bytes())
+        .map_err(|_| "has no such method".to_string())?;
+    Ok(Prepared { method, url, headers, cookies, body })
 }
