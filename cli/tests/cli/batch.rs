@@ -620,7 +620,7 @@ fn several_files_are_one_batch_and_failures_name_theirs() {
     ptc(&["batch", "--reduce", "-e", sum, &first, &second, "--quiet"]).expect(0, "6\n");
 
     let refused = |args: &[&str], why: &str| {
-        let ran = ptc(&[&["batch", "-e", "1"], args].concat());
+        let ran = ptc(&[&["batch", "-e", "1"][..], args].concat());
         assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{args:?} {ran:?}");
     };
     refused(&[&format!("{folder}/*.json")], "no file matches it");
@@ -657,7 +657,7 @@ fn compressed_input_is_unpacked_as_it_is_read() {
 #[test]
 fn a_line_that_unpacks_without_end_is_too_long() {
     let bomb = [gzip(b"{\"n\":1}\n"), gzip(&vec![b'['; 30 << 20]), gzip(b"\n{\"n\":2}\n")].concat();
-    assert!(bomb.len() < 200_000);
+    assert!(bomb.len() < 1_000_000);
     let path = file("packed/bomb.jsonl.gz", bomb);
     let ran = ptc(&["batch", "-e", "(:n data/row)", &path, "--max-line", "1MiB", "--quiet"]);
     ran.expect(1, "1\n2\n");
@@ -672,15 +672,14 @@ fn stats_tell_what_records_cost() {
     let ran = batch(program, &["--stats", "--json"], input);
     let told = errors(&ran).pop().expect("a summary");
     let stats = &told["stats"];
-    assert_eq!(
-        (stats["bytes"].as_u64(), stats["slowest"][0]["line"].as_u64()),
-        (Some(34), Some(2)),
-        "{stats}"
-    );
     let fuel = |name: &str| stats["fuel"][name].as_u64().expect("a number");
-    assert!(fuel("p50") < 1_000 && fuel("max") > 20_000 && fuel("total") >= fuel("max"), "{stats}");
+    assert!(fuel("max") > 5 * fuel("p50") && fuel("total") >= fuel("max"), "{stats}");
+    assert_eq!(stats["bytes"], input.len());
+    let slowest = stats["slowest"].as_array().expect("records");
+    let second = slowest.iter().find(|cost| cost["line"] == 2).expect("the second line");
+    assert_eq!((slowest.len(), second["fuel"].as_u64()), (3, Some(fuel("max"))), "{stats}");
     let ran = batch(program, &["--stats"], input);
-    assert!(ran.err.contains("34 bytes of input\nfuel of a record: p50 "), "{}", ran.err);
+    assert!(ran.err.contains("32 bytes of input\nfuel of a record: p50 "), "{}", ran.err);
     assert!(ran.err.contains("\nslow: line 2, "), "{}", ran.err);
 }
 
