@@ -74,6 +74,7 @@ impl Format {
 /// Reads the rows of a file, a few at a time; only the columns that programs observe are decoded.
 pub struct Reader {
     name: String,
+    format: Format,
     schema: SchemaRef,
     projection: Projection,
     batches: Box<dyn Batches>,
@@ -105,7 +106,7 @@ impl Reader {
             }
             Format::Csv => return Reader::text(name, file, projection),
         };
-        Reader::of(name, schema, projection, batches)
+        Reader::of(name, format, schema, projection, batches)
     }
 
     /// Reads CSV from anywhere.
@@ -116,11 +117,12 @@ impl Reader {
     ) -> Result<Reader, String> {
         let lines = csv::Lines::open(input, projection)
             .map_err(|damage| format!("it is not a valid CSV file: {damage}"))?;
-        Reader::of(name, lines.schema(), projection, Box::new(lines))
+        Reader::of(name, Format::Csv, lines.schema(), projection, Box::new(lines))
     }
 
     fn of(
         name: &Path,
+        format: Format,
         schema: SchemaRef,
         projection: &Projection,
         batches: Box<dyn Batches>,
@@ -130,7 +132,7 @@ impl Reader {
         let empty = RecordBatch::new_empty(schema.clone());
         Table::new(&empty, projection).map_err(|error| error.to_string())?;
         let (projection, skipped) = (projection.clone(), Arc::default());
-        Ok(Reader { name, schema, projection, batches, skips: None, skipped, is_done: false })
+        Ok(Reader { name, format, schema, projection, batches, skips: None, skipped, is_done: false })
     }
 
     /// Skips the parts of the file whose rows cannot meet all [conditions](ptc_runtime::Batch::conditions), as its statistics
@@ -149,6 +151,18 @@ impl Reader {
     /// Returns the number of rows skipped so far, to be read once the batch has ended.
     pub fn skipped(&self) -> Arc<AtomicU64> {
         self.skipped.clone()
+    }
+
+    /// Counts rows that are skipped in a counter of the host, which several readers may share.
+    #[must_use]
+    pub fn counting(mut self, skipped: &Arc<AtomicU64>) -> Reader {
+        self.skipped = skipped.clone();
+        self
+    }
+
+    /// Returns the format of the file.
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// Returns the types of all columns.

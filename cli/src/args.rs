@@ -318,9 +318,10 @@ pub struct BatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub program: Option<PathBuf>,
 
-    /// The records, as JSONL (or Parquet, Arrow or CSV, in a build that has them); default, and `-`: standard input.
+    /// Files of records, as JSONL (or Parquet, Arrow or CSV, in a build that has them), which may be compressed with gzip
+    /// or Zstandard; or patterns such as 'logs/*.jsonl.gz'. Default, and `-`: standard input.
     #[arg(value_name = "INPUT")]
-    pub input: Option<PathBuf>,
+    pub inputs: Vec<PathBuf>,
 
     /// The program as text.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
@@ -368,9 +369,13 @@ pub struct BatchArgs {
     #[arg(long, value_name = "ROW", default_value = "leave-out")]
     pub on_error: OnError,
 
-    /// Prints what the program reads of the records, and runs nothing.
+    /// Prints what is read of the records and how they are run, and runs nothing.
     #[arg(long)]
     pub explain: bool,
+
+    /// Also prints bytes, percentiles of fuel and the slowest records.
+    #[arg(long, conflicts_with_all = ["quiet", "explain"])]
+    pub stats: bool,
 
     /// Number of records to run in parallel; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -52,7 +52,7 @@ pub use meter::{Meter, OUT_OF_TIME};
 pub use outline::{Definition, outline};
 pub use parse::parse;
 pub use pieces::{Piece, PieceKind, pieces};
-pub use projection::{Condition, Literal, Order, Projection, Projections, conditions, projections};
+pub use projection::{Condition, Literal, Order, Projection, Projections, conditions, finds, projections};
 pub use reading::{OpenBracket, Reading};
 pub use reads::Reads;
 pub use resolved::Resolved;

@@ -58,6 +58,11 @@ impl Projection {
         self.members.iter().map(|(key, _)| key)
     }
 
+    /// Returns the members that the program looks up, with the observed part of each; none if it may observe everything.
+    pub fn members(&self) -> impl Iterator<Item = (&Key, &Projection)> {
+        self.members.iter().map(|(key, part)| (key, part))
+    }
+
     /// Returns what at least one of two projections observes.
     #[must_use]
     pub fn and(mut self, other: Projection) -> Projection {
@@ -84,7 +89,7 @@ impl Projection {
 }
 
 /// True if a lookup of this key may find a member of this name: a keyword also finds it with `_` for `-`.
-fn finds(key: &Key, name: &str) -> bool {
+pub fn finds(key: &Key, name: &str) -> bool {
     let underscored = key.name.bytes().map(|byte| if byte == b'-' { b'_' } else { byte });
     *key.name == *name || (key.name.len() == name.len() && underscored.eq(name.bytes()))
 }

@@ -1,6 +1,7 @@
 //! Runs of programs over many records, on all cores, in memory that does not grow with the input: one program
 //! ([`Batch::new`]), several at once ([`Batch::rules`]), or a fold into one value ([`Batch::reduce`]).
 
+mod cut;
 mod gate;
 mod input;
 mod lines;
@@ -11,6 +12,7 @@ mod reduce;
 mod rows;
 mod rules;
 mod single;
+mod stats;
 mod stream;
 mod summary;
 #[cfg(test)]
@@ -22,11 +24,14 @@ use crate::program::Program;
 use crate::run::Failure;
 use crate::tally::{Tally, Watching};
 use crate::watch::Cancel;
-pub use input::Input;
+pub use input::{Input, Starts};
 use ptc_bytecode::Diagnostic;
+use ptc_compiler::Projection;
 pub use reduce::Reducer;
 pub use rows::Rows;
 pub use rules::Rules;
+use stats::Measured;
+pub use stats::{Cost, Stats};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 pub use summary::{Ending, Progress, Summary};
@@ -69,6 +74,7 @@ pub struct Batch<Work = Program> {
     max_line_bytes: usize,
     cancel: Cancel,
     progress: Arc<Progress>,
+    measured: Option<Arc<Measured>>,
     tally: Arc<Tally>,
     watching: Arc<Watching>,
 }
@@ -118,6 +124,7 @@ impl<Work> Batch<Work> {
             max_line_bytes: 64 << 20,
             cancel: Cancel::new(),
             progress: Arc::default(),
+            measured: None,
             tally: Arc::default(),
             watching: Arc::new(watching),
         }
@@ -226,10 +233,27 @@ impl<Work> Batch<Work> {
         self.progress.clone()
     }
 
-    fn evaluator(&self, program: &Program) -> Evaluator {
+    /// Returns the number of records that run at the same time, and whether results keep their order.
+    pub fn plan(&self) -> (usize, bool) {
+        (self.threads, self.ordered)
+    }
+
+    /// Sets whether [`Batch::stats`] are kept, for batches over lines and rows; the default is false.
+    #[must_use]
+    pub fn measured(mut self, is_measured: bool) -> Self {
+        self.measured = is_measured.then(Arc::default);
+        self
+    }
+
+    /// Returns what the records cost so far; nothing unless they are [measured](Batch::measured).
+    pub fn stats(&self) -> Stats {
+        self.measured.as_ref().map(|measured| measured.stats()).unwrap_or_default()
+    }
+
+    fn evaluator(&self, program: &Program, projection: &Projection) -> Evaluator {
         let evaluator =
             Evaluator::new(&self.runtime, program).grants(self.grants.clone()).fields(self.fields);
-        evaluator.tallied(&self.tally, &self.watching)
+        evaluator.projecting(projection).tallied(&self.tally, &self.watching)
     }
 }
 

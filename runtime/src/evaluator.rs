@@ -10,7 +10,7 @@ use crate::session::define_used;
 use crate::tally::{Tally, Watching};
 use crate::watch::StopWatch;
 use ptc_bytecode::{Code, Diagnostic};
-use ptc_compiler::DataRead;
+use ptc_compiler::{DataRead, Projection};
 use ptc_vm::{Fault, Frozen, Stop, StopKind, Value, Vm, is_data_name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -151,6 +151,14 @@ impl Evaluator {
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Evaluator {
         self.grants = grants;
+        self
+    }
+
+    /// Builds only the observed parts of records that are JSON text: the others are checked, and nil. A record then needs
+    /// less of `limits.memory_bytes`.
+    #[must_use]
+    pub(crate) fn projecting(mut self, projection: &Projection) -> Evaluator {
+        self.reader = JsonReader::projecting(projection);
         self
     }
 
@@ -497,7 +505,7 @@ impl Evaluator {
             // The data of a record is checked with the record.
             let run = self.runtime.start_unchecked(&self.program, &self.grants)?;
             self.feed = Feed::default();
-            self.reader = JsonReader::default();
+            self.reader = self.reader.renewed();
             self.settled = 0;
             let watch = run.watch.clone();
             let mut vm = run.into_vm(&self.program)?;

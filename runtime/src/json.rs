@@ -21,8 +21,10 @@ mod error;
 mod lines;
 pub(crate) mod names;
 mod number;
+mod plan;
 mod read;
 mod scan;
+mod skip;
 mod write;
 mod writer;
 

@@ -45,7 +45,7 @@ mod tools;
 mod turn;
 mod watch;
 
-pub use batch::{Batch, Ending, Input, Progress, Reducer, Rows, Rules, Summary};
+pub use batch::{Batch, Cost, Ending, Input, Progress, Reducer, Rows, Rules, Starts, Stats, Summary};
 pub use bridge::BridgeError;
 pub use call::{CallId, PendingCall};
 pub use catalog::{Catalog, Entry, Origin, search_alike, tokens as name_words, wanted as query_words};
@@ -65,7 +65,8 @@ pub use prelude::{
 };
 pub use program::Program;
 pub use ptc_bytecode::{
-    Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility, shown_warnings, warning_lines,
+    Code, Datum, Diagnostic, Effects, ExportRecord, Key, Limits, Node, Visibility, shown_warnings,
+    warning_lines,
 };
 pub use ptc_compiler::{Condition, Literal, Order, Projection};
 pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, Remembered, is_firewalled};

@@ -614,11 +614,36 @@ impl Outcome {
 
     /// Returns the value as JSON text; a fault if it has no JSON form.
     pub fn json(&self) -> Result<String, Fault> {
+        let mut text = String::new();
+        self.write_json(&mut text, |text| text.reserve_exact(self.expected_bytes()))?;
+        Ok(text)
+    }
+
+    /// Appends the value as JSON text. On a fault, the text is as it was before.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let mut text = String::from("[");
+    /// runtime.eval("{:a 1}", &Grants::new())?.append_json(&mut text)?;
+    /// assert!(runtime.eval("[1 inc]", &Grants::new())?.append_json(&mut text).is_err());
+    /// assert_eq!(text, r#"[{"a":1}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_json(&self, text: &mut String) -> Result<(), Fault> {
+        let before = text.len();
+        let written = self.write_json(text, |_| ());
+        if written.is_err() {
+            text.truncate(before);
+        }
+        written
+    }
+
+    fn write_json(&self, text: &mut String, reserve: impl FnOnce(&mut String)) -> Result<(), Fault> {
         self.written(|| {
-            let mut text = String::with_capacity(self.expected_bytes());
+            reserve(text);
             let options = json::WriteOptions { limit: self.limit(), ..json::WriteOptions::data() };
-            json::write_json(self.vm.heap(), self.value, &mut text, &options)?;
-            Ok(text)
+            json::write_json(self.vm.heap(), self.value, text, &options)
         })
     }
 

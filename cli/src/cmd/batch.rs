@@ -7,9 +7,12 @@
 mod columns;
 mod explain;
 mod files;
+mod packed;
 mod progress;
 mod rules;
 mod source;
+mod sources;
+mod stats;
 mod summary;
 
 use crate::args::{BatchArgs, RecordFormat};
@@ -20,12 +23,14 @@ use crate::setup::{grants, runtime};
 use files::Files;
 use ptc_bytecode::Code;
 use ptc_runtime::{
-    Batch, Cancel, Ending, Failure, Input, Outcome, Program, Projection, Reducer, Rules, Runtime, Summary,
+    Batch, Cancel, Ending, Failure, Outcome, Program, Projection, Reducer, Rules, Runtime, Stats, Summary,
 };
-use source::Source;
+use source::Opening;
+use sources::Places;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -35,24 +40,27 @@ const INTERRUPTED: u8 = 130;
 pub fn run(args: &BatchArgs) -> ExitCode {
     let ran = prepare(args).and_then(|Prepared { work, files, mut warnings }| {
         if args.explain {
-            print!("{}", explain::explain(&files.input, &work.projection()));
+            print!("{}", explain::explain(args, &files.input, work.plan()));
             return Ok(None);
         }
         let is_shown = !args.settings.json && !args.quiet;
         if is_shown {
             warnings.iter().for_each(|found| found.show());
         }
-        let (summary, errors) = work.run(files, args)?;
+        let (summary, errors, places) = work.run(files, args)?;
         // Only the last record settles which members and fields none of them had.
         let lacking: Vec<_> = warnings.iter().map(|of_program| of_program.lacking(&work)).collect();
         if is_shown {
             lacking.iter().for_each(|found| found.show());
         }
         warnings.extend(lacking);
-        Ok(Some((summary, errors, warnings)))
+        let stats = args.stats.then(|| stats::Shown { stats: work.stats(), places });
+        Ok(Some((summary, errors, warnings, stats)))
     });
     match ran {
-        Ok(Some((summary, errors, warnings))) => summary::finish(args, summary, errors, &warnings),
+        Ok(Some((summary, errors, warnings, stats))) => {
+            summary::finish(args, summary, errors, &warnings, stats.as_ref())
+        }
         Ok(None) => ExitCode::from(report::OK),
         Err(Refusal::Problem(problem)) => report::problem(&problem, args.settings.json),
         Err(Refusal::Program(failure, name)) => {
@@ -147,14 +155,11 @@ fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
     let mut warnings = Vec::new();
     let (work, input) = if !args.rules.is_empty() {
         let rules = rules::compile(&runtime, args, &mut warnings)?;
-        (
-            Work::Rules(configure(Batch::rules(&runtime, rules), args)?),
-            only_input(args, "--rules names the programs")?,
-        )
+        (Work::Rules(configure(Batch::rules(&runtime, rules), args)?), all_inputs(args))
     } else {
         let (source, name, input) = match (&args.expr, &args.program) {
-            (Some(expr), _) => (expr.clone(), "-e".to_string(), only_input(args, "-e is the program")?),
-            (None, Some(file)) => (read_program(file)?, file.display().to_string(), args.input.as_deref()),
+            (Some(expr), _) => (expr.clone(), "-e".to_string(), all_inputs(args)),
+            (None, Some(file)) => (read_program(file)?, file.display().to_string(), args.inputs.clone()),
             (None, None) => {
                 let message = "a program is missing: name its file, or write it after -e";
                 return Err(Problem::new(Code::InvalidConfig, message).into());
@@ -177,14 +182,13 @@ fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
         };
         (work, input)
     };
-    let files = Files::open(args, input, &work.projection())?;
-    #[cfg(feature = "parquet")]
-    let files = match (&work, files.input) {
-        (Work::Each(batch), Source::Table(table)) => {
-            Files { input: Source::Table(table.skipping(batch.conditions())), ..files }
-        }
-        (_, input) => Files { input, ..files },
+    let conditions = match &work {
+        Work::Each(batch) => batch.conditions(),
+        Work::Rules(_) | Work::Reduce(..) => Vec::new(),
     };
+    let (format, projection) = (args.format, work.projection());
+    let opening = Opening { format, projection, conditions, skipped: Arc::default(), bar: Arc::default() };
+    let files = Files::open(args, &input, opening)?;
     Ok(Prepared { work, files, warnings })
 }
 
@@ -221,14 +225,9 @@ fn check_data(
     runtime.check_data(program, granted.chain(record))
 }
 
-/// The input, when no file is the program.
-fn only_input<'a>(args: &'a BatchArgs, why: &str) -> Result<Option<&'a Path>, Problem> {
-    if args.input.is_some() {
-        let message = format!("{why}, so only one file can be the input");
-        let hint = "several files: `cat *.jsonl | ptc batch -e PROGRAM -`";
-        return Err(Problem::new(Code::InvalidConfig, message).hint(hint));
-    }
-    Ok(args.program.as_deref())
+/// The inputs, when no file is the program.
+fn all_inputs(args: &BatchArgs) -> Vec<PathBuf> {
+    args.program.iter().chain(&args.inputs).cloned().collect()
 }
 
 fn configure<W>(batch: Batch<W>, args: &BatchArgs) -> Result<Batch<W>, Problem> {
@@ -238,6 +237,7 @@ fn configure<W>(batch: Batch<W>, args: &BatchArgs) -> Result<Batch<W>, Problem> 
         .ordered(!args.unordered)
         .skip_nil(args.skip_nil)
         .fail_fast(args.fail_fast)
+        .measured(args.stats)
         .max_line_bytes(usize::try_from(args.max_line).unwrap_or(usize::MAX));
     if let Some(threads) = args.threads {
         batch = batch.threads(usize::from(threads));
@@ -268,6 +268,24 @@ fn on_interrupt() -> Result<Cancel, Problem> {
 }
 
 impl Work {
+    /// The number of threads that run records, and whether results keep their order.
+    fn plan(&self) -> (usize, bool) {
+        match self {
+            Work::Each(batch) => batch.plan(),
+            Work::Rules(batch) => batch.plan(),
+            Work::Reduce(batch, _) => batch.plan(),
+        }
+    }
+
+    /// What the records cost.
+    fn stats(&self) -> Stats {
+        match self {
+            Work::Each(batch) => batch.stats(),
+            Work::Rules(batch) => batch.stats(),
+            Work::Reduce(batch, _) => batch.stats(),
+        }
+    }
+
     /// The parts of a record that the programs can observe.
     fn projection(&self) -> Projection {
         match self {
@@ -278,7 +296,7 @@ impl Work {
     }
 
     /// Outcome of the batch, and of writing the failures.
-    fn run(&self, files: Files, args: &BatchArgs) -> Result<(Summary, io::Result<()>), Refusal> {
+    fn run(&self, files: Files, args: &BatchArgs) -> Result<(Summary, io::Result<()>, Places), Refusal> {
         let progress = match self {
             Work::Each(batch) => batch.progress(),
             Work::Rules(batch) => batch.progress(),
@@ -286,23 +304,20 @@ impl Work {
         };
         let Files { input, is_typed, mut output, mut errors } = files;
         let bar = is_watched(args, is_typed).then(|| progress::bar(input.bytes(), progress));
-        // Standard input may wait for more after Ctrl-C, which ends the batch all the same.
-        let skipped = input.skipped();
+        if let Some(bar) = &bar {
+            let _ = input.opening().bar.set(bar.clone());
+        }
         // For records that are skipped, the program gives nil.
+        let skipped = input.opening().skipped.clone();
         let with_skipped = |mut summary: Summary| {
             let count = skipped.load(Ordering::Relaxed);
             summary.records += count;
             summary.results += count;
             summary
         };
-        let input = match (input, &bar) {
-            (Source::Text { text, .. }, Some(bar)) => Input::detached(bar.wrap_read(text)),
-            (Source::Text { text, .. }, None) => Input::detached(text),
-            #[cfg(feature = "parquet")]
-            (Source::Table(table), _) => Input::rows(table),
-        };
-        let mut tell = |line, rule: Option<&str>, failure| {
-            let text = failure_line(line, rule, failure);
+        let (input, places) = input.into_input();
+        let mut tell = |number, rule: Option<&str>, failure| {
+            let text = failure_line(places.of(number), rule, failure);
             match &bar {
                 // The bar is on standard error too.
                 Some(bar) if args.errors.is_none() => bar.suspend(|| errors.write_all(text.as_bytes())),
@@ -316,7 +331,7 @@ impl Work {
             if let Some(bar) = bar {
                 bar.finish_and_clear();
             }
-            return Ok((with_skipped(summary), errors.finish()));
+            return Ok((with_skipped(summary), errors.finish(), places));
         }
         let (summary, reduced) = match self {
             Work::Each(batch) => {
@@ -345,7 +360,7 @@ impl Work {
         {
             summary.ending = Ending::Unwritable(error);
         }
-        Ok((summary, told))
+        Ok((summary, told, places))
     }
 }
 
@@ -362,11 +377,14 @@ fn write_value(outcome: &Outcome, output: &mut dyn Write) -> Result<(), Problem>
         .map_err(|error| Problem::new(Code::InvalidConfig, format!("cannot write the output: {error}")))
 }
 
-/// `{"line":3,"error":{…}}`, where the error is as `ptc eval --json` has it; with the name of the rule
+/// `{"line":3,"error":{…}}`, where the error is as `ptc eval --json` has it; with the names of the file and of the rule
 /// if there are several.
-fn failure_line(line: u64, rule: Option<&str>, failure: Failure) -> String {
+fn failure_line((file, line): (Option<&Path>, u64), rule: Option<&str>, failure: Failure) -> String {
     let source = failure.source().to_string();
     let errors = Errors::of(failure, &source);
     let rule = rule.map_or(String::new(), |rule| format!("\"rule\":{},", serde_json::Value::from(rule)));
-    format!("{{\"line\":{line},{rule}{}}}\n", errors.to_json())
+    let file = file.map_or(String::new(), |file| {
+        format!("\"file\":{},", serde_json::Value::from(file.display().to_string()))
+    });
+    format!("{{{file}\"line\":{line},{rule}{}}}\n", errors.to_json())
 }

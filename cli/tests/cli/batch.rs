@@ -399,10 +399,22 @@ fn tables_need_a_build_that_has_them() {
 #[test]
 fn explaining_runs_nothing() {
     let program = "(let [{:keys [price]} data/row] (* price (get-in data/row [:of :amount])))";
-    let ran = batch(program, &["--explain"], b"not even JSON");
-    ran.expect(0, "the program observes: price, of\ncolumns read: all (JSON lines)\n");
-    let ran = batch("(count data/row)", &["--explain"], b"");
-    ran.expect(0, "the program observes: everything\ncolumns read: all (JSON lines)\n");
+    let ran = batch(program, &["--explain", "--threads", "2", "--skip-nil"], b"not even JSON");
+    let expected = "input: standard input (JSON lines)\n\
+        the program observes: price, of.amount\n\
+        read: these members are built; others are checked, and nil\n\
+        run: 1 thread reads, 2 threads run the program, 1 writes results in the order of the records, without nil\n\
+        write: JSON lines to standard output\n";
+    ran.expect(0, expected);
+    let ran =
+        batch("(count data/row)", &["--explain", "--threads", "1", "--unordered", "-o", "x.jsonl"], b"");
+    let expected = "input: standard input (JSON lines)\n\
+        the program observes: everything\n\
+        read: every member is built\n\
+        run: 1 thread reads, 1 thread runs the program, 1 writes results as they are ready\n\
+        write: JSON lines to x.jsonl\n";
+    ran.expect(0, expected);
+    assert!(!Path::new("x.jsonl").exists());
 }
 
 #[test]
@@ -565,17 +577,116 @@ fn what_is_no_json_and_no_file_has_a_hint() {
         assert!(ran.code != 0 && ran.err.contains(hint), "{args:?} {ran:?}");
     };
     hinted(&["batch", "(:a data/row)", &rows], "`-e` comes before the text of a program");
-    hinted(&["batch", "-e", "data/row", &rows, &table], "cat *.jsonl | ptc batch");
+    hinted(&["batch", "-e", "data/row", "-", &rows, "-"], "keep one `-`");
     hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{rows}")], "this looks like JSON lines");
     hinted(&["eval", "-e", "data/x", "--data", &format!("x=@{table}")], "jq -Rs .");
     hinted(&["eval", "-e", "data/x", "--data", &format!("x={rows}")], &format!("did you mean `x=@{rows}`"));
     hinted(&["eval", "-e", "(loop [] (recur))", "--fuel", "1000"], "raise the limit with `--fuel`");
 }
 
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(text).expect("memory");
+    packer.finish().expect("memory")
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+#[test]
+fn several_files_are_one_batch_and_failures_name_theirs() {
+    emptied("several");
+    let first = file("several/a.jsonl", "{\"n\":1}\n{\"n\":2}");
+    let second = file("several/b.jsonl", "\u{feff}{\"n\":3}\n\n{\"n\":null}\n");
+    let packed = file("several/c.jsonl.gz", gzip(b"{\"n\":5}\n{\"n\":"));
+    let folder = Path::new(&first).parent().expect("a folder").display().to_string();
+    let all = "2\n3\n4\n6\n";
+    for inputs in [vec![first.clone(), second.clone(), packed.clone()], vec![format!("{folder}/*.jsonl*")]] {
+        let mut args = vec!["batch", "-e", "(inc (:n data/row))", "--quiet"];
+        args.extend(inputs.iter().map(String::as_str));
+        let ran = ptc(&args);
+        ran.expect(1, all);
+        let told: Vec<_> =
+            errors(&ran).iter().map(|error| (error["file"].clone(), error["line"].clone())).collect();
+        assert_eq!(told, [(json!(second), json!(3)), (json!(packed), json!(2))]);
+    }
+    // Standard input has its place among them.
+    let ran = ptc_with(&["batch", "-e", "(:n data/row)", &first, "-", &first, "--quiet"], b"{\"n\":9}\n");
+    ran.expect(0, "1\n2\n9\n1\n2\n");
+    let program = file("several/program.clj", "(:n data/row)");
+    ptc(&["batch", &program, &first, &first, "--take", "3", "--quiet"]).expect(0, "1\n2\n1\n");
+    let sum = "(def init 0) (defn step [a r] (+ a (or (:n r) 0))) (defn combine [a b] (+ a b))";
+    ptc(&["batch", "--reduce", "-e", sum, &first, &second, "--quiet"]).expect(0, "6\n");
+
+    let refused = |args: &[&str], why: &str| {
+        let ran = ptc(&[&["batch", "-e", "1"][..], args].concat());
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{args:?} {ran:?}");
+    };
+    refused(&[&format!("{folder}/*.json")], "no file matches it");
+    refused(&[&first, &format!("{folder}/none.jsonl")], "cannot read");
+    refused(&[&first, &folder], "it is a folder");
+    refused(&[&first, &second, "-o", &second], "it is the input");
+}
+
+#[test]
+fn compressed_input_is_unpacked_as_it_is_read() {
+    let text = numbers(30_000);
+    let expected: String = (0..30_000).map(|n| format!("{n}\n")).collect();
+    for (ending, packed) in [("gz", gzip(text.as_bytes())), ("zst", zstd(text.as_bytes()))] {
+        // The content counts, not the name.
+        for name in [format!("packed/rows.jsonl.{ending}"), "packed/rows.jsonl".to_string()] {
+            let path = file(&name, &packed);
+            ptc(&["batch", "-e", "(:n data/row)", &path, "--quiet"]).expect(0, &expected);
+        }
+        batch("(:n data/row)", &["--quiet"], &packed).expect(0, &expected);
+        let cut = file("packed/cut.jsonl", &packed[..packed.len() / 2]);
+        let ran = ptc(&["batch", "-e", "(:n data/row)", &cut]);
+        assert!(
+            ran.code == 2 && ran.err.contains("cannot read the input: ") && ran.err.contains("cut.jsonl"),
+            "{}",
+            ran.err
+        );
+        assert!(expected.starts_with(&ran.out), "{ending}");
+    }
+    let plain = file("packed/plain.jsonl.gz", "{\"n\":1}\n");
+    ptc(&["batch", "-e", "(:n data/row)", &plain, "--quiet"]).expect(0, "1\n");
+}
+
+/// A small file that unpacks to a line of any length fails one record, in little memory.
+#[test]
+fn a_line_that_unpacks_without_end_is_too_long() {
+    let bomb = [gzip(b"{\"n\":1}\n"), gzip(&vec![b'['; 30 << 20]), gzip(b"\n{\"n\":2}\n")].concat();
+    assert!(bomb.len() < 1_000_000);
+    let path = file("packed/bomb.jsonl.gz", bomb);
+    let ran = ptc(&["batch", "-e", "(:n data/row)", &path, "--max-line", "1MiB", "--quiet"]);
+    ran.expect(1, "1\n2\n");
+    assert_eq!(errors(&ran)[0]["line"], 2);
+    assert!(ran.err.contains("longer than 1048576 bytes"), "{}", ran.err);
+}
+
+#[test]
+fn stats_tell_what_records_cost() {
+    let program = "(reduce + (range (:n data/row)))";
+    let input = b"{\"n\":10}\n{\"n\":20000}\n{\"n\":null}\n";
+    let ran = batch(program, &["--stats", "--json"], input);
+    let told = errors(&ran).pop().expect("a summary");
+    let stats = &told["stats"];
+    let fuel = |name: &str| stats["fuel"][name].as_u64().expect("a number");
+    assert!(fuel("max") > 5 * fuel("p50") && fuel("total") >= fuel("max"), "{stats}");
+    assert_eq!(stats["bytes"], input.len());
+    let slowest = stats["slowest"].as_array().expect("records");
+    let second = slowest.iter().find(|cost| cost["line"] == 2).expect("the second line");
+    assert_eq!((slowest.len(), second["fuel"].as_u64()), (3, Some(fuel("max"))), "{stats}");
+    let ran = batch(program, &["--stats"], input);
+    assert!(ran.err.contains("32 bytes of input\nfuel of a record: p50 "), "{}", ran.err);
+    assert!(ran.err.contains("\nslow: line 2, "), "{}", ran.err);
+}
+
 /// Tables in files: only in builds that have them.
 #[cfg(feature = "parquet")]
 mod tables {
-    use super::{batch, errors};
+    use super::{batch, errors, gzip};
     use crate::{Ran, file, ptc};
 
     const ORDERS: &str = "id,country,price\n1,NO,3\n2,SE,\n3,NO,x\n";
@@ -583,6 +694,11 @@ mod tables {
     /// The path of a file that a test makes.
     fn made(name: &str) -> String {
         file(name, "")
+    }
+
+    /// The path of a file that this test has made.
+    fn made_before(name: &str) -> std::path::PathBuf {
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name)
     }
 
     fn read(path: &str, expr: &str, args: &[&str]) -> Ran {
@@ -602,8 +718,13 @@ mod tables {
             read(&path, "data/row", &[]).expect(0, all);
             read(&path, "(:id data/row)", &["--skip-nil"]).expect(0, "1\n3\n");
             read(&path, "data/id", &["--fields"]).expect(0, "1\nnull\n3\n");
-            let explained = "the program observes: id\ncolumns read: id (1 of 2)\n";
-            read(&path, "(:id data/row)", &["--explain"]).expect(0, explained);
+            let all: Vec<&str> = vec!["batch", "-e", "(:id data/row)", &path, "--explain"];
+            let explained = ptc(&all);
+            assert!(
+                explained.out.contains("the program observes: id\ncolumns read: id (1 of 2)\n"),
+                "{}",
+                explained.out
+            );
         }
         let path = file("orders.csv", ORDERS);
         read(&path, "data/row", &["--take", "2"]).expect(
@@ -612,8 +733,15 @@ mod tables {
         );
         let ran = batch("(:id data/row)", &["--format", "csv", "--quiet"], ORDERS.as_bytes());
         ran.expect(0, "\"1\"\n\"2\"\n\"3\"\n");
+        // Formats that begin at the end are stored first.
+        for format in ["parquet", "arrow"] {
+            let table = std::fs::read(made_before(&format!("table.{format}"))).expect("a table");
+            batch("(:id data/row)", &["--format", format, "--quiet"], &table).expect(0, "1\nnull\n3\n");
+        }
         let ran = batch("1", &["--format", "parquet"], b"PAR1");
-        assert!(ran.code == 2 && ran.err.contains("is read from a file only"), "{}", ran.err);
+        assert!(ran.code == 2 && ran.err.contains("not a valid Parquet file"), "{}", ran.err);
+        let packed = file("packed/orders.csv.gz", gzip(ORDERS.as_bytes()));
+        read(&packed, "(:country data/row)", &[]).expect(0, "\"NO\"\n\"SE\"\n\"NO\"\n");
     }
 
     #[test]

@@ -1,29 +1,51 @@
 //! Splitter of a byte stream into chunks of whole lines; it holds at most a block or one line.
 
-use memchr::memchr_iter;
+use super::cut::Cut;
+use super::pace::Pace;
+use super::rows::Block;
+use memchr::{memchr_iter, memrchr};
 use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
+use std::sync::Arc;
 
-/// Bytes requested per read.
-const BLOCK: usize = 256 << 10;
+/// Bytes requested per read. Handing over a block wakes several threads, which should not cost more than its records.
+const BLOCK: usize = 512 << 10;
 
-/// A chunk of whole lines.
-#[derive(Default)]
+/// Number of lines wanted from which on a block is handed over as a whole.
+const MANY: usize = 1024;
+
+/// Maximum blocks that are kept to be used again.
+const MOST_USED: usize = 64;
+
+/// Most bytes that a block may have for its chunks to share it. A chunk of a larger one, which a long line left behind, is
+/// copied, so as not to keep all of it.
+const SHARED: usize = 4 * BLOCK;
+
+/// A chunk of whole lines: a part of a block that it shares with others.
+#[derive(Clone, Default)]
 pub(super) struct Chunk {
     /// Number of the first line, from 1.
     pub first: u64,
-    /// Bytes of the lines, each but perhaps the last with its line end; empty for a line that is too long.
-    pub bytes: Vec<u8>,
+    block: Arc<Vec<u8>>,
+    /// Place of the lines, each but perhaps the last with its line end; empty for a line that is too long.
+    range: Range<usize>,
     /// True if the only line of this chunk is longer than allowed.
     pub too_long: bool,
 }
 
 impl Chunk {
+    /// Returns the bytes of the lines.
+    pub fn bytes(&self) -> &[u8] {
+        &self.block[self.range.clone()]
+    }
+
     /// Iterates over the lines that are not blank, with their numbers.
     pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        let ends = memchr_iter(b'\n', &self.bytes).chain(Some(self.bytes.len()));
+        let bytes = self.bytes();
+        let ends = memchr_iter(b'\n', bytes).chain(Some(bytes.len()));
         let mut start = 0;
         let lines = ends.map(move |end| {
-            let line = self.bytes[start..end].trim_ascii();
+            let line = bytes[start..end].trim_ascii();
             start = end + 1;
             line
         });
@@ -33,49 +55,82 @@ impl Chunk {
     /// Drops everything after the first `most` lines that are not blank; returns the number of those kept.
     pub fn cut(&mut self, most: u64) -> u64 {
         if self.too_long {
-            return 1;
+            return most.min(1);
         }
-        let mut kept = 0;
-        let mut start = 0;
-        for end in memchr_iter(b'\n', &self.bytes).chain(Some(self.bytes.len())) {
-            let Some(line) = self.bytes.get(start..end) else { break };
-            kept += u64::from(!line.trim_ascii().is_empty());
-            start = end + 1;
+        let (mut kept, mut start) = (0, 0);
+        let bytes = self.bytes();
+        for end in memchr_iter(b'\n', bytes).chain(Some(bytes.len())) {
             if kept == most {
                 break;
             }
+            let Some(line) = bytes.get(start..end) else { break };
+            kept += u64::from(!line.trim_ascii().is_empty());
+            start = end + 1;
         }
-        self.bytes.truncate(start);
+        self.range.end = self.range.end.min(self.range.start + start);
         kept
+    }
+
+    /// Takes off the first `bytes`, which are `lines` whole lines.
+    fn split_off_start(&mut self, bytes: usize, lines: u64) -> Chunk {
+        let middle = self.range.start + bytes;
+        let start = Chunk { range: self.range.start..middle, ..self.clone() };
+        self.range.start = middle;
+        self.first += lines;
+        start
     }
 }
 
 /// Reader of chunks of lines.
 pub(super) struct Lines<R> {
     input: R,
-    /// Bytes read: `buffer[start..end]` is not delivered yet, and `buffer[start..searched]` has no line end.
-    buffer: Vec<u8>,
+    /// Bytes read: `block[start..end]` is not delivered yet, and `block[start..searched]` has no line end. Chunks share it, so
+    /// only a block without chunks is written to.
+    block: Arc<Vec<u8>>,
+    /// Earlier blocks, to be used again once all of their chunks are gone.
+    used: Vec<Arc<Vec<u8>>>,
     start: usize,
     searched: usize,
     end: usize,
     /// Number of the line at `start`.
     line: u64,
     max_line: usize,
+    /// True before the first line.
+    is_start: bool,
     ended: bool,
 }
 
 impl<R: Read> Lines<R> {
-    pub fn new(input: R, max_line: usize) -> Lines<R> {
-        let buffer = vec![0; BLOCK];
-        Lines { input, buffer, start: 0, searched: 0, end: 0, line: 1, max_line, ended: false }
+    /// Makes a reader whose lines are numbered from `first` on.
+    pub fn new(input: R, max_line: usize, first: u64) -> Lines<R> {
+        Lines {
+            input,
+            block: Arc::new(vec![0; BLOCK]),
+            used: Vec::new(),
+            start: 0,
+            searched: 0,
+            end: 0,
+            line: first,
+            max_line,
+            is_start: true,
+            ended: false,
+        }
+    }
+
+    /// Returns the number of the line after those of all chunks so far.
+    pub fn number(&self) -> u64 {
+        self.line
     }
 
     /// Returns the next lines, at most `most` of them; None at the end. Takes the lines that are there instead of
     /// waiting for more, so that a slow writer gets its results.
     pub fn next(&mut self, most: usize) -> io::Result<Option<Chunk>> {
         loop {
+            if let Some((end, count)) = self.all_lines(most) {
+                return Ok(Some(self.take(end, count)));
+            }
             let (mut end, mut count) = (self.start, 0);
-            for at in memchr_iter(b'\n', &self.buffer[self.searched..self.end]).take(most) {
+            for at in memchr_iter(b'\n', &self.block[self.searched..self.end]).take(most) {
                 let at = self.searched + at;
                 if at - end > self.max_line {
                     if count == 0 {
@@ -103,13 +158,33 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    fn take(&mut self, end: usize, lines: u64) -> Chunk {
-        let mut bytes = &self.buffer[self.start..end];
-        if self.line == 1 {
-            // Some programs put a byte order mark at the start of a UTF-8 file.
-            bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    /// Finds the end and the number of all whole lines of the block, if they are as many as wanted, and surely not too long.
+    /// Counting them is much faster than finding each.
+    fn all_lines(&self, most: usize) -> Option<(usize, u64)> {
+        if most < MANY || self.end - self.start > self.max_line {
+            return None;
         }
-        let chunk = Chunk { first: self.line, bytes: bytes.to_vec(), too_long: false };
+        let bytes = &self.block[self.searched..self.end];
+        let end = self.searched + memrchr(b'\n', bytes)? + 1;
+        let count = memchr_iter(b'\n', bytes).count();
+        (count <= most).then_some((end, count as u64))
+    }
+
+    fn take(&mut self, end: usize, lines: u64) -> Chunk {
+        let mut range = self.start..end;
+        // Some programs put a byte order mark at the start of a UTF-8 file.
+        if std::mem::take(&mut self.is_start) && self.block[range.clone()].starts_with(b"\xef\xbb\xbf") {
+            range.start += 3;
+        }
+        let block = match self.block.len() > SHARED && range.len() < self.block.len() / 2 {
+            true => {
+                let copy = Arc::new(self.block[range.clone()].to_vec());
+                range = 0..copy.len();
+                copy
+            }
+            false => self.block.clone(),
+        };
+        let chunk = Chunk { first: self.line, block, range, too_long: false };
         self.start = end;
         self.searched = end;
         self.line += lines;
@@ -117,8 +192,9 @@ impl<R: Read> Lines<R> {
     }
 
     fn too_long(&mut self) -> Chunk {
+        self.is_start = false;
         self.line += 1;
-        Chunk { first: self.line - 1, bytes: Vec::new(), too_long: true }
+        Chunk { first: self.line - 1, too_long: true, ..Chunk::default() }
     }
 
     /// Skips the rest of a line without keeping it.
@@ -130,7 +206,7 @@ impl<R: Read> Lines<R> {
                 return Ok(());
             }
             self.fill()?;
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.start..self.end]) {
+            if let Some(at) = memchr::memchr(b'\n', &self.block[self.start..self.end]) {
                 self.start += at + 1;
                 self.searched = self.start;
                 return Ok(());
@@ -138,24 +214,19 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads once into the buffer.
+    /// Reads once into the block.
     fn fill(&mut self) -> io::Result<()> {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.searched -= self.start;
-            self.start = 0;
-            if self.buffer.len() > 4 * BLOCK && self.end < BLOCK {
-                // After a long line, its memory is released.
-                self.buffer.truncate(BLOCK);
-                self.buffer.shrink_to_fit();
-            }
+        if self.start > 0 || Arc::get_mut(&mut self.block).is_none() {
+            self.change_block();
         }
-        if self.end == self.buffer.len() {
-            self.buffer.resize(2 * self.end, 0);
+        let Some(block) = Arc::get_mut(&mut self.block) else {
+            return Err(io::Error::other("a block of input is shared"));
+        };
+        if self.end == block.len() {
+            block.resize(2 * self.end, 0);
         }
         loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
+            match self.input.read(&mut block[self.end..]) {
                 Ok(0) => self.ended = true,
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -163,6 +234,28 @@ impl<R: Read> Lines<R> {
             }
             return Ok(());
         }
+    }
+
+    /// Moves the bytes that are left to the start of a block without chunks.
+    fn change_block(&mut self) {
+        let left = self.end - self.start;
+        let free = self.used.iter_mut().position(|block| Arc::get_mut(block).is_some());
+        let mut next = match free {
+            Some(at) => self.used.swap_remove(at),
+            None => Arc::default(),
+        };
+        if let Some(next) = Arc::get_mut(&mut next) {
+            if next.len() < BLOCK.max(2 * left) {
+                *next = vec![0; BLOCK.max(2 * left)];
+            }
+            next[..left].copy_from_slice(&self.block[self.start..self.end]);
+        }
+        let before = std::mem::replace(&mut self.block, next);
+        // A long line's memory is released with its chunk.
+        if before.len() <= SHARED && self.used.len() < MOST_USED {
+            self.used.push(before);
+        }
+        (self.start, self.searched, self.end) = (0, self.searched - self.start, left);
     }
 }
 
@@ -179,53 +272,81 @@ pub(super) struct Parts<R> {
 }
 
 impl<R: Read> Parts<R> {
-    pub fn new(input: R, max_line: usize) -> Parts<R> {
-        Parts { lines: Lines::new(input, max_line), rest: None }
+    /// Makes a reader whose lines are numbered from `first` on.
+    pub fn new(input: R, max_line: usize, first: u64) -> Parts<R> {
+        Parts { lines: Lines::new(input, max_line, first), rest: None }
     }
 
-    /// Returns the next part; None at the end.
-    pub fn next(&mut self) -> io::Result<Option<Chunk>> {
-        let mut part: Option<Chunk> = None;
-        let mut count = 0;
+    /// Returns the chunks of the next part; none at the end.
+    pub fn next(&mut self) -> io::Result<Vec<Chunk>> {
+        let mut part: Vec<Chunk> = Vec::new();
+        let (mut count, mut bytes) = (0, 0);
         loop {
             let more = match self.rest.take() {
                 Some(rest) => Some(rest),
                 None => self.lines.next(PART_LINES as usize)?,
             };
-            let Some(more) = more else { return Ok(part) };
-            let Some(part) = &mut part else {
-                if more.too_long {
-                    return Ok(Some(more));
-                }
-                part = Some(Chunk { first: more.first, bytes: Vec::new(), too_long: false });
-                self.rest = Some(more);
-                continue;
-            };
+            let Some(mut more) = more else { return Ok(part) };
             if more.too_long {
-                self.rest = Some(more);
-                return Ok(Some(std::mem::take(part)));
+                if part.is_empty() {
+                    part.push(more);
+                } else {
+                    self.rest = Some(more);
+                }
+                return Ok(part);
             }
-            let mut used = 0;
-            for line in more.bytes.split_inclusive(|byte| *byte == b'\n') {
-                if count == PART_LINES || (count > 0 && part.bytes.len() + line.len() > PART_BYTES) {
+            let (mut lines, mut used) = (0, 0);
+            for line in more.bytes().split_inclusive(|byte| *byte == b'\n') {
+                if count == PART_LINES || (count > 0 && bytes + line.len() > PART_BYTES) {
                     break;
                 }
-                part.bytes.extend_from_slice(line);
+                bytes += line.len();
                 used += line.len();
                 count += 1;
+                lines += 1;
             }
-            if used < more.bytes.len() {
-                let bytes = more.bytes[used..].to_vec();
-                self.rest = Some(Chunk { first: part.first + count, bytes, too_long: false });
-                return Ok(Some(std::mem::take(part)));
+            if used > 0 {
+                part.push(more.split_off_start(used, lines));
+            }
+            if !more.bytes().is_empty() {
+                self.rest = Some(more);
+                return Ok(part);
             }
         }
     }
 }
 
+impl<R: Read> Cut for Parts<R> {
+    fn next(&mut self) -> io::Result<Option<Block>> {
+        let chunks = Parts::next(self)?;
+        Ok((!chunks.is_empty()).then_some(Block::Lines(chunks)))
+    }
+
+    fn number(&self) -> u64 {
+        self.rest.as_ref().map_or(self.lines.number(), |rest| rest.first)
+    }
+}
+
+/// Reader of chunks whose size follows the time that records take.
+pub(super) struct Paced<R> {
+    pub lines: Lines<R>,
+    pub pace: Arc<Pace>,
+}
+
+impl<R: Read> Cut for Paced<R> {
+    fn next(&mut self) -> io::Result<Option<Block>> {
+        let chunk = self.lines.next(self.pace.records())?;
+        Ok(chunk.map(|chunk| Block::Lines(vec![chunk])))
+    }
+
+    fn number(&self) -> u64 {
+        self.lines.number()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Chunk, Lines, Parts};
+    use super::{Lines, Parts};
     use std::io::Read;
 
     /// Reader that gives one byte at a time.
@@ -238,7 +359,7 @@ mod tests {
     }
 
     fn shown(input: impl Read, max_line: usize, most: usize) -> Vec<String> {
-        let mut lines = Lines::new(input, max_line);
+        let mut lines = Lines::new(input, max_line, 1);
         let mut found = Vec::new();
         while let Some(chunk) = lines.next(most).unwrap() {
             if chunk.too_long {
@@ -282,13 +403,15 @@ mod tests {
     #[test]
     fn a_chunk_is_cut_after_records() {
         let cut = |text: &str, most| {
-            let mut chunk = Chunk { first: 1, bytes: text.into(), too_long: false };
+            let mut chunk = Lines::new(text.as_bytes(), 99, 1).next(99).unwrap().unwrap();
             let kept = chunk.cut(most);
-            (kept, String::from_utf8(chunk.bytes).unwrap())
+            (kept, String::from_utf8(chunk.bytes().to_vec()).unwrap())
         };
         assert_eq!(cut("a\n\nb\nc\n", 2), (2, "a\n\nb\n".into()));
-        assert_eq!(cut("a\nb", 2), (2, "a\nb".into()));
-        assert_eq!(cut("a\nb", 9), (2, "a\nb".into()));
+        assert_eq!(cut("a\nb\n", 2), (2, "a\nb\n".into()));
+        assert_eq!(cut("a\nb\n", 9), (2, "a\nb\n".into()));
+        assert_eq!(cut("a\nb\n", 0), (0, String::new()));
+        assert_eq!(cut("a", 1), (1, "a".into()));
     }
 
     #[test]
@@ -301,12 +424,14 @@ mod tests {
         };
         let text: String = (1..=20_000).map(|n| line(n) + "\n").collect();
         let cut = |input: &mut dyn Read| {
-            let mut parts = Parts::new(input, 1000);
+            let mut parts = Parts::new(input, 1000, 1);
             let mut found = Vec::new();
-            while let Some(part) = parts.next().unwrap() {
-                found.push((part.first, part.too_long, part.bytes));
+            loop {
+                let part = parts.next().unwrap();
+                let Some(first) = part.first() else { return found };
+                let bytes: Vec<u8> = part.iter().flat_map(|chunk| chunk.bytes()).copied().collect();
+                found.push((first.first, first.too_long, bytes));
             }
-            found
         };
         let whole = cut(&mut text.as_bytes());
         assert!(whole == cut(&mut Drip(text.as_bytes())));

@@ -3,11 +3,13 @@
 //! The parts and the order of combining depend on the input alone, so the value is the same for any number of threads.
 //! Values travel as owned data: sharing with the records of a part would keep them all in memory.
 
+use super::cut::{Cut, Open};
 use super::gate::Held;
-use super::input::{Input, Opened};
+use super::input::{Input, One};
 use super::lines::Parts;
 use super::pipeline::{Stop, queue};
 use super::rows::{Block, Pieces, Record};
+use super::stats::Cost;
 use super::{Batch, Ending, Summary, guarded, summary::Tally};
 use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
@@ -15,6 +17,7 @@ use crate::program::Program;
 use crate::run::{Failure, Outcome};
 use crate::tally::Watching;
 use ptc_bytecode::{Code, Diagnostic};
+use ptc_compiler::Projection;
 use ptc_vm::{Fault, Frozen};
 use std::io;
 use std::ops::ControlFlow;
@@ -42,6 +45,21 @@ impl Reducer {
     /// Returns the program that folds records.
     pub(super) fn program(&self) -> &Program {
         &self.fold
+    }
+}
+
+/// Maker of cutters whose blocks depend on the input alone.
+struct ByContent {
+    max_line: usize,
+}
+
+impl Open for ByContent {
+    fn open<'o>(&self, input: One<'o>, first: u64) -> Box<dyn Cut + 'o> {
+        match input {
+            One::Text(text) => Box::new(Parts::new(text, self.max_line, first)),
+            // How the host cuts its table depends on the table alone, too.
+            One::Tables(tables) => Box::new(Pieces::new(tables, None, first)),
+        }
     }
 }
 
@@ -125,28 +143,26 @@ impl Batch<Reducer> {
         let stop = Stop::new(&self.cancel);
         // The order of the parts matters, whatever `ordered` says.
         let (feed, queue) = queue::<(Block, Held), Part>(self.threads, true);
-        let (input, max_line) = (input.into(), self.max_line_bytes);
+        let (input, open) = (input.into(), ByContent { max_line: self.max_line_bytes });
+        let projection = &self.projection();
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
         let mut tree = Tree::default();
         let mut broken = None;
         let (read, whole) = std::thread::scope(|scope| {
-            let read = self.reader(scope, input, feed, &stop, move |input| match input {
-                Opened::Text(text) => {
-                    let mut parts = Parts::new(text, max_line);
-                    Box::new(move || Ok(parts.next()?.map(Block::Lines)))
-                }
-                // How the host cuts its table depends on the table alone, too.
-                Opened::Tables(tables) => {
-                    let mut pieces = Pieces::new(tables, None);
-                    Box::new(move || pieces.next())
-                }
-            });
+            let read = self.reader(scope, input, feed, &stop, open);
             let whole = queue.drain(
                 &stop,
-                || Worker { batch: self, stop: &stop, evaluator: None },
+                || Worker { batch: self, stop: &stop, projection, evaluator: None },
                 |worker, (block, _held), give| {
-                    give.last(worker.part(&block));
+                    let began = Instant::now();
+                    let part = worker.part(&block);
+                    if let Some(measured) = &self.measured
+                        && let Some((number, _)) = block.records().next()
+                    {
+                        measured.add([Cost { number, fuel: part.fuel, took: began.elapsed() }]);
+                    }
+                    give.last(part);
                 },
                 |part| {
                     let any = !part.failures.is_empty();
@@ -230,17 +246,20 @@ struct Part {
     value: Option<Frozen>,
     results: u64,
     failures: Vec<(u64, Failure)>,
+    /// Fuel of all folds over it.
+    fuel: u64,
 }
 
 struct Worker<'a> {
     batch: &'a Batch<Reducer>,
     stop: &'a Stop,
+    projection: &'a Projection,
     evaluator: Option<Evaluator>,
 }
 
 impl Worker<'_> {
     fn part(&mut self, block: &Block) -> Part {
-        let mut part = Part { value: None, results: 0, failures: Vec::new() };
+        let mut part = Part { value: None, results: 0, failures: Vec::new(), fuel: 0 };
         if let Some(number) = block.too_long() {
             part.failures.push((number, self.batch.too_long()));
         }
@@ -260,7 +279,7 @@ impl Worker<'_> {
             if piece.is_empty() || stopped {
                 continue;
             }
-            match self.rows(&rows[piece.clone()], part.value.as_ref()) {
+            match self.rows(&rows[piece.clone()], part.value.as_ref(), &mut part.fuel) {
                 Ok(value) => {
                     part.value = Some(value);
                     part.results += piece.len() as u64;
@@ -280,7 +299,16 @@ impl Worker<'_> {
         }
     }
 
-    fn rows(&mut self, rows: &[Record<'_>], value: Option<&Frozen>) -> Result<Frozen, Failure> {
+    fn rows(
+        &mut self,
+        rows: &[Record<'_>],
+        value: Option<&Frozen>,
+        fuel: &mut u64,
+    ) -> Result<Frozen, Failure> {
+        let mut taken = |program: &Program, outcome: &Outcome| {
+            *fuel = fuel.saturating_add(outcome.fuel);
+            owned(program, outcome)
+        };
         let batch = self.batch;
         let Reducer { fold, go_on, .. } = &batch.work;
         let Some(value) = value else {
@@ -290,17 +318,18 @@ impl Worker<'_> {
             let kept = &mut self.evaluator;
             return guarded(fold, || {
                 let value =
-                    Record::run_all(rows, &mut evaluator, ROWS).and_then(|outcome| owned(fold, outcome));
+                    Record::run_all(rows, &mut evaluator, ROWS).and_then(|outcome| taken(fold, outcome));
                 *kept = Some(evaluator);
                 value
             });
         };
         let grants = batch.grants.clone().frozen(VALUE, value.clone());
-        guarded(go_on, || owned(go_on, Record::run_all(rows, &mut self.made(go_on, grants), ROWS)?))
+        guarded(go_on, || taken(go_on, Record::run_all(rows, &mut self.made(go_on, grants), ROWS)?))
     }
 
     fn made(&self, program: &Program, grants: Grants) -> Evaluator {
         let evaluator = Evaluator::new(&self.batch.runtime, program).grants(grants);
+        let evaluator = evaluator.projecting(self.projection);
         evaluator.tallied(&self.batch.tally, &self.batch.watching)
     }
 }

@@ -1,5 +1,6 @@
 //! Records of a batch: lines of JSON, or rows of a table that the host reads.
 
+use super::cut::Cut;
 use super::lines::Chunk;
 use super::pace::Pace;
 use crate::evaluator::Evaluator;
@@ -115,8 +116,8 @@ impl Record<'_> {
 
 /// Records that one worker takes at once.
 pub(super) enum Block {
-    /// Whole lines.
-    Lines(Chunk),
+    /// Whole lines: chunks that follow one another.
+    Lines(Vec<Chunk>),
     /// A part of a table.
     Rows(Piece),
 }
@@ -131,11 +132,11 @@ pub(super) struct Piece {
 impl Block {
     /// Iterates over the records, with their numbers from 1.
     pub fn records(&self) -> impl Iterator<Item = (u64, Record<'_>)> {
-        let (lines, rows) = match self {
-            Block::Lines(chunk) => (Some(chunk), None),
-            Block::Rows(piece) => (None, Some(piece)),
+        let (chunks, rows) = match self {
+            Block::Lines(chunks) => (&chunks[..], None),
+            Block::Rows(piece) => (&[][..], Some(piece)),
         };
-        let lines = lines.into_iter().flat_map(Chunk::lines);
+        let lines = chunks.iter().flat_map(Chunk::lines);
         let rows = rows.into_iter().flat_map(|piece| {
             (piece.number..)
                 .zip(piece.rows.clone())
@@ -147,7 +148,7 @@ impl Block {
     /// Returns the number of a line that is too long, if the block is one.
     pub fn too_long(&self) -> Option<u64> {
         match self {
-            Block::Lines(chunk) => chunk.too_long.then_some(chunk.first),
+            Block::Lines(chunks) => chunks.iter().find(|chunk| chunk.too_long).map(|chunk| chunk.first),
             Block::Rows(_) => None,
         }
     }
@@ -155,7 +156,7 @@ impl Block {
     /// Returns the bytes it holds.
     pub fn bytes(&self) -> usize {
         match self {
-            Block::Lines(chunk) => chunk.bytes.len(),
+            Block::Lines(chunks) => chunks.iter().map(|chunk| chunk.bytes().len()).sum(),
             Block::Rows(piece) => {
                 (piece.table.bytes() / piece.table.len().max(1)).saturating_mul(piece.rows.len())
             }
@@ -165,7 +166,7 @@ impl Block {
     /// Drops everything after the first `most` records; returns the number of those kept.
     pub fn cut(&mut self, most: u64) -> u64 {
         match self {
-            Block::Lines(chunk) => chunk.cut(most),
+            Block::Lines(chunks) => chunks.iter_mut().fold(0, |kept, chunk| kept + chunk.cut(most - kept)),
             Block::Rows(piece) => {
                 let kept = usize::try_from(most).unwrap_or(usize::MAX).min(piece.rows.len());
                 piece.rows.end = piece.rows.start + kept;
@@ -185,12 +186,14 @@ pub(super) struct Pieces<'i> {
 }
 
 impl<'i> Pieces<'i> {
-    pub fn new(tables: Tables<'i>, pace: Option<Arc<Pace>>) -> Pieces<'i> {
-        Pieces { tables, current: None, number: 1, pace }
+    /// Makes a reader whose rows are numbered from `first` on.
+    pub fn new(tables: Tables<'i>, pace: Option<Arc<Pace>>, first: u64) -> Pieces<'i> {
+        Pieces { tables, current: None, number: first, pace }
     }
+}
 
-    /// Returns the next piece; None at the end.
-    pub fn next(&mut self) -> io::Result<Option<Block>> {
+impl Cut for Pieces<'_> {
+    fn next(&mut self) -> io::Result<Option<Block>> {
         loop {
             let (table, from) = match self.current.take() {
                 Some(current) => current,
@@ -215,5 +218,9 @@ impl<'i> Pieces<'i> {
             self.number += count as u64;
             return Ok(Some(Block::Rows(Piece { table, rows: from..from + count, number })));
         }
+    }
+
+    fn number(&self) -> u64 {
+        self.number
     }
 }

@@ -7,9 +7,10 @@ use super::{Batch, Summary, guarded};
 use crate::evaluator::Evaluator;
 use crate::host::Runtime;
 use crate::program::Program;
-use crate::run::{Failure, Outcome};
+use crate::run::Failure;
 use crate::tally::Watching;
 use ptc_bytecode::Diagnostic;
+use ptc_compiler::Projection;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -102,7 +103,9 @@ impl Batch<Rules> {
     ) -> Summary {
         let too_long = |number, failure| (number, None, failure);
         let tell = |(number, rule, failure): FailedRecord| failed(number, rule.as_deref(), failure);
-        self.stream(input.into(), Text(output, tell), || Worker::new(self), Worker::record, too_long)
+        let projection = &self.projection();
+        let worker = || Worker { batch: self, projection, evaluator: None };
+        self.stream(input.into(), Text(output, tell), worker, Worker::record, too_long)
     }
 }
 
@@ -112,44 +115,43 @@ type FailedRecord = (u64, Option<Arc<str>>, Failure);
 /// State of one thread: one machine for all programs.
 struct Worker<'a> {
     batch: &'a Batch<Rules>,
+    /// The parts of a record that any of the programs can observe.
+    projection: &'a Projection,
     evaluator: Option<Evaluator>,
 }
 
-impl<'a> Worker<'a> {
-    fn new(batch: &'a Batch<Rules>) -> Worker<'a> {
-        Worker { batch, evaluator: None }
-    }
-
-    fn record(&mut self, number: u64, one: Record<'_>, written: &mut Written<Vec<u8>, FailedRecord>) {
+impl Worker<'_> {
+    fn record(&mut self, number: u64, one: Record<'_>, written: &mut Written<String, FailedRecord>) -> u64 {
         let start = written.made.len();
         let failures = written.failures.len();
-        written.made.push(b'{');
+        written.made.push('{');
+        let mut fuel = 0;
         // True once the machine holds the record.
         let mut held = false;
         for rule in self.batch.work.0.iter() {
-            let ran = self.rule(rule, one, held);
+            let before = written.made.len();
+            if before > start + 1 {
+                written.made.push(',');
+            }
+            written.made.push_str(&rule.key);
+            written.made.push(':');
+            let ran = self.rule(rule, one, held, &mut written.made);
             held = ran.is_ok();
             match ran {
-                Ok(json) => {
-                    if written.made.len() > start + 1 {
-                        written.made.push(b',');
+                Ok(spent) => fuel += spent,
+                Err(Failed { failure, unread }) => {
+                    fuel += failure.fuel;
+                    written.made.truncate(before);
+                    written.failures.push((number, (!unread).then(|| rule.name.clone()), *failure));
+                    if unread {
+                        break;
                     }
-                    written.made.extend_from_slice(rule.key.as_bytes());
-                    written.made.push(b':');
-                    written.made.extend_from_slice(json.as_bytes());
-                }
-                Err(Failed { failure, unread: true }) => {
-                    written.failures.push((number, None, *failure));
-                    break;
-                }
-                Err(Failed { failure, unread: false }) => {
-                    written.failures.push((number, Some(rule.name.clone()), *failure));
                 }
             }
         }
         let some = written.made.len() > start + 1;
         if some || self.batch.work.0.is_empty() {
-            written.made.extend_from_slice(b"}\n");
+            written.made.push_str("}\n");
         } else {
             written.made.truncate(start);
         }
@@ -158,22 +160,25 @@ impl<'a> Worker<'a> {
         } else {
             written.results += 1;
         }
+        fuel
     }
 
-    /// Runs one program and returns its value as JSON.
-    fn rule(&mut self, rule: &Rule, one: Record<'_>, held: bool) -> Result<String, Failed> {
+    /// Runs one program and writes its value as JSON; returns its fuel.
+    fn rule(&mut self, rule: &Rule, one: Record<'_>, held: bool, text: &mut String) -> Result<u64, Failed> {
         let (batch, program) = (self.batch, &rule.program);
         // Taken out, so that an evaluator that panicked is not used again.
-        let mut evaluator = self.evaluator.take().unwrap_or_else(|| batch.evaluator(program));
+        let mut evaluator =
+            self.evaluator.take().unwrap_or_else(|| batch.evaluator(program, self.projection));
         evaluator.set_program(program);
         let kept = &mut self.evaluator;
         let mut unread = false;
         let ran = guarded(program, || {
             let same = if held { evaluator.over_same() } else { None };
             let ran = match same {
-                Some(ran) => ran.map(Outcome::json),
-                None => one.run(&mut evaluator, &batch.name).map(Outcome::json),
+                Some(ran) => ran,
+                None => one.run(&mut evaluator, &batch.name),
             };
+            let ran = ran.map(|outcome| outcome.append_json(text).map(|()| outcome.fuel));
             unread = ran.is_err() && evaluator.was_unread();
             *kept = Some(evaluator);
             ran?.map_err(|fault| Failure::of(fault, None, program.clone()))

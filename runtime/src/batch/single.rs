@@ -9,6 +9,7 @@ use super::{Batch, Ending, Summary, guarded, summary::Tally};
 use crate::evaluator::Evaluator;
 use crate::run::{Failure, Outcome};
 use futures_util::{StreamExt, stream};
+use ptc_compiler::Projection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Write};
@@ -28,13 +29,14 @@ impl Batch {
         mut failed: impl FnMut(u64, Failure) -> io::Result<()>,
     ) -> Summary {
         let output = Text(output, |(number, failure)| failed(number, failure));
-        let json =
-            |outcome: &Outcome| outcome.json().map_err(|fault| Failure::of(fault, None, self.work.clone()));
-        self.each(input.into(), output, json, |text: &mut Vec<u8>, _, json| {
-            if !(self.skip_nil && json == "null") {
-                text.extend_from_slice(json.as_bytes());
-                text.push(b'\n');
+        self.each(input.into(), output, |text: &mut String, _, outcome: &Outcome| {
+            let start = text.len();
+            outcome.append_json(text).map_err(|fault| Failure::of(fault, None, self.work.clone()))?;
+            match self.skip_nil && &text[start..] == "null" {
+                true => text.truncate(start),
+                false => text.push('\n'),
             }
+            Ok(())
         })
     }
 
@@ -62,34 +64,43 @@ impl Batch {
         get: impl Fn(&Outcome) -> Result<T, Failure> + Sync,
         each: impl FnMut(u64, Result<T, Failure>) -> io::Result<()>,
     ) -> Summary {
-        self.each(input.into(), Each(each), get, |made: &mut Values<T>, number, value| {
-            made.0.push((number, value));
+        self.each(input.into(), Each(each), |made: &mut Values<T>, number, outcome: &Outcome| {
+            made.0.push((number, get(outcome)?));
+            Ok(())
         })
     }
 
-    /// Runs the program over every record; `add` puts the results that `get` takes together.
-    fn each<P: Part, T>(
+    /// Runs the program over every record; `add` adds its result to a part, or leaves the part as it was.
+    fn each<P: Part>(
         &self,
         input: Input<'_>,
         output: impl Output<P, (u64, Failure)>,
-        get: impl Fn(&Outcome) -> Result<T, Failure> + Sync,
-        add: impl Fn(&mut P, u64, T) + Sync,
+        add: impl Fn(&mut P, u64, &Outcome) -> Result<(), Failure> + Sync,
     ) -> Summary {
-        let record =
-            |worker: &mut Worker<'_>, number, one: Record<'_>, written: &mut Written<P, _>| match worker
-                .record(|evaluator, name| one.run(evaluator, name), &get)
-            {
-                Ok(value) => {
-                    add(&mut written.made, number, value);
-                    written.results += 1;
-                }
+        let record = |worker: &mut Worker<'_>, number, one: Record<'_>, written: &mut Written<P, _>| {
+            let made = &mut written.made;
+            let before = made.bytes();
+            let mut fuel = 0;
+            let taken = |outcome: &Outcome| {
+                fuel = outcome.fuel;
+                add(made, number, outcome)
+            };
+            let ran = worker.record(|evaluator, name| one.run(evaluator, name), taken);
+            match ran {
+                Ok(()) => written.results += 1,
                 Err(failure) => {
+                    // A panic leaves half a line.
+                    written.made.cut(before);
                     written.failed += 1;
+                    fuel = fuel.max(failure.fuel);
                     written.failures.push((number, failure));
                 }
-            };
+            }
+            fuel
+        };
         let too_long = |number, failure| (number, failure);
-        self.stream(input, output, || Worker::new(self), record, too_long)
+        let projection = self.projection();
+        self.stream(input, output, || Worker::new(self, &projection), record, too_long)
     }
 
     /// Runs the program over Rust values. `each` receives the number of the record, from 0, and its result, on the
@@ -123,7 +134,8 @@ impl Batch {
         let mut records = records.into_iter();
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
-        let whole = std::thread::scope(|scope| {
+        let whole = Projection::whole();
+        let is_whole = std::thread::scope(|scope| {
             let (stop, pace, read) = (&stop, &pace, &read);
             scope.spawn(move || {
                 let mut first = 0;
@@ -143,7 +155,7 @@ impl Batch {
             });
             queue.drain(
                 stop,
-                || Worker::new(self),
+                || Worker::new(self, &whole),
                 |worker, (first, job), give| worker.values(first, job, stop, pace, give),
                 |made| {
                     for (index, result) in made {
@@ -163,7 +175,7 @@ impl Batch {
                 || ControlFlow::Continue(()),
             )
         });
-        let complete = if whole && read.get().is_some() { Ending::Complete } else { Ending::Cancelled };
+        let complete = if is_whole && read.get().is_some() { Ending::Complete } else { Ending::Cancelled };
         tally.summary(started, ending.unwrap_or(complete))
     }
 }
@@ -204,7 +216,8 @@ impl Batch {
             let idle = &idle;
             async move {
                 let waiting = lock(idle).pop();
-                let mut evaluator = waiting.unwrap_or_else(|| self.evaluator(&self.work));
+                let mut evaluator =
+                    waiting.unwrap_or_else(|| self.evaluator(&self.work, &Projection::whole()));
                 let result = evaluator.serde_async(&self.name, &record).await;
                 let result = result.and_then(|outcome| outcome.get());
                 lock(idle).push(evaluator);
@@ -243,6 +256,10 @@ impl<T: Send + 'static> Part for Values<T> {
         // The size of the other parts of a value is unknown; a record of some columns is about this long.
         self.0.len() * (size_of::<T>() + 64)
     }
+
+    fn cut(&mut self, _: usize) {
+        // A value is added at once or not at all.
+    }
 }
 
 /// Output that gives each result to a function.
@@ -275,12 +292,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// State of one thread.
 struct Worker<'a> {
     batch: &'a Batch,
+    projection: &'a Projection,
     evaluator: Evaluator,
 }
 
 impl<'a> Worker<'a> {
-    fn new(batch: &'a Batch) -> Worker<'a> {
-        Worker { batch, evaluator: batch.evaluator(&batch.work) }
+    fn new(batch: &'a Batch, projection: &'a Projection) -> Worker<'a> {
+        Worker { batch, projection, evaluator: batch.evaluator(&batch.work, projection) }
     }
 
     fn values<T: Serialize, R: DeserializeOwned>(
@@ -324,7 +342,7 @@ impl<'a> Worker<'a> {
             ran
         });
         if panicked {
-            self.evaluator = self.batch.evaluator(program);
+            self.evaluator = self.batch.evaluator(program, self.projection);
         }
         ran
     }

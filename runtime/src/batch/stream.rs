@@ -1,11 +1,13 @@
 //! Streams of records in and results out, shared by the ways to run one program and several.
 
+use super::cut::{Cut, Open, cutter};
 use super::gate::{Gate, Held};
-use super::input::{Input, Opened};
-use super::lines::Lines;
+use super::input::{Input, One};
+use super::lines::{Lines, Paced};
 use super::pace::Pace;
 use super::pipeline::{Feed, Give, Stop, queue};
 use super::rows::{Block, Pieces, Record};
+use super::stats::Cost;
 use super::{Batch, Ending, Summary, summary::Tally};
 use crate::run::Failure;
 use ptc_bytecode::Code;
@@ -21,9 +23,6 @@ const PART_BYTES: usize = 256 << 10;
 const PART_RECORDS: usize = 4096;
 /// Maximum input held per worker in bytes, unless one line is longer.
 const HELD_BYTES: usize = 4 << 20;
-
-/// Source of the next records of the input, until there are none.
-pub(super) type Blocks<'i> = Box<dyn FnMut() -> io::Result<Option<Block>> + 'i>;
 
 /// Results and failures.
 pub(super) struct Written<P, F> {
@@ -45,11 +44,18 @@ impl<P: Default, F> Default for Written<P, F> {
 pub(super) trait Part: Default + Send + 'static {
     /// Returns their approximate size in memory.
     fn bytes(&self) -> usize;
+
+    /// Drops what a record that failed has left behind everything that was there when it was `bytes` large.
+    fn cut(&mut self, bytes: usize);
 }
 
-impl Part for Vec<u8> {
+impl Part for String {
     fn bytes(&self) -> usize {
         self.len()
+    }
+
+    fn cut(&mut self, bytes: usize) {
+        self.truncate(bytes);
     }
 }
 
@@ -65,9 +71,9 @@ pub(super) trait Output<P, F> {
 /// Output of lines, and a function for failures.
 pub(super) struct Text<W, F>(pub W, pub F);
 
-impl<W: Write, F, E: FnMut(F) -> io::Result<()>> Output<Vec<u8>, F> for Text<W, E> {
-    fn put(&mut self, written: Written<Vec<u8>, F>, count: impl FnOnce()) -> io::Result<()> {
-        self.0.write_all(&written.made)?;
+impl<W: Write, F, E: FnMut(F) -> io::Result<()>> Output<String, F> for Text<W, E> {
+    fn put(&mut self, written: Written<String, F>, count: impl FnOnce()) -> io::Result<()> {
+        self.0.write_all(written.made.as_bytes())?;
         count();
         written.failures.into_iter().try_for_each(&mut self.1)
     }
@@ -77,15 +83,31 @@ impl<W: Write, F, E: FnMut(F) -> io::Result<()>> Output<Vec<u8>, F> for Text<W, 
     }
 }
 
+/// Maker of cutters whose blocks are as large as the pace says.
+struct ByPace {
+    pace: Arc<Pace>,
+    max_line: usize,
+}
+
+impl Open for ByPace {
+    fn open<'o>(&self, input: One<'o>, first: u64) -> Box<dyn Cut + 'o> {
+        let pace = self.pace.clone();
+        match input {
+            One::Text(text) => Box::new(Paced { lines: Lines::new(text, self.max_line, first), pace }),
+            One::Tables(tables) => Box::new(Pieces::new(tables, Some(pace), first)),
+        }
+    }
+}
+
 impl<Work> Batch<Work> {
-    /// Runs `record` on every record, with a state that `worker` makes for each thread. A line that is too long
-    /// counts as a failure.
+    /// Runs `record` on every record, with a state that `worker` makes for each thread; it returns the fuel of the record. A
+    /// line that is too long counts as a failure.
     pub(super) fn stream<S, P: Part, F: Send + 'static>(
         &self,
         input: Input<'_>,
         output: impl Output<P, F>,
         worker: impl Fn() -> S + Sync,
-        record: impl Fn(&mut S, u64, Record<'_>, &mut Written<P, F>) + Sync,
+        record: impl Fn(&mut S, u64, Record<'_>, &mut Written<P, F>) -> u64 + Sync,
         too_long: impl Fn(u64, Failure) -> F + Sync,
     ) -> Summary
     where
@@ -98,24 +120,15 @@ impl<Work> Batch<Work> {
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
         let output = std::cell::RefCell::new(output);
-        let (pace_of_input, max_line) = (pace.clone(), self.max_line_bytes);
+        let open = ByPace { pace: pace.clone(), max_line: self.max_line_bytes };
         let (read, whole) = std::thread::scope(|scope| {
-            let read = self.reader(scope, input, feed, &stop, move |input| match input {
-                Opened::Text(text) => {
-                    let mut lines = Lines::new(text, max_line);
-                    Box::new(move || Ok(lines.next(pace_of_input.records())?.map(Block::Lines)))
-                }
-                Opened::Tables(tables) => {
-                    let mut pieces = Pieces::new(tables, Some(pace_of_input));
-                    Box::new(move || pieces.next())
-                }
-            });
+            let read = self.reader(scope, input, feed, &stop, open);
             let whole = queue.drain(
                 &stop,
                 worker,
                 |state, (block, _held), give| {
                     let record = |number, one: Record<'_>, written: &mut Written<P, F>| {
-                        record(state, number, one, written);
+                        record(state, number, one, written)
                     };
                     self.block(&block, &stop, &pace, give, record, &too_long);
                 },
@@ -146,33 +159,36 @@ impl<Work> Batch<Work> {
         tally.summary(started, ending)
     }
 
-    /// Starts the thread that reads the blocks that `cut` makes of the input; its result tells how the input ended.
+    /// Starts the thread that reads the blocks of the input; its result tells how the input ended.
     pub(super) fn reader<'scope, M: Send + 'static>(
         &self,
         scope: &'scope Scope<'scope, '_>,
         input: Input<'scope>,
         feed: Feed<(Block, Held), M>,
         stop: &Stop,
-        cut: impl FnOnce(Opened<'_>) -> Blocks<'_> + Send + 'static,
+        open: impl Open + Send + 'static,
     ) -> Arc<OnceLock<io::Result<()>>> {
         let read = Arc::new(OnceLock::new());
         let held = HELD_BYTES.saturating_mul(self.threads);
         let mut left = self.take;
-        let (told, stop) = (read.clone(), stop.clone());
+        let (told, stop, measured) = (read.clone(), stop.clone(), self.measured.clone());
         input.read_on(scope, move |input| {
-            let mut next = cut(input);
+            let mut cutter = cutter(input, open);
             let gate = Arc::<Gate>::default();
             let ended = loop {
                 if left == 0 {
                     break Ok(());
                 }
-                match next() {
+                match cutter.next() {
                     Err(error) => break Err(error),
                     Ok(None) => break Ok(()),
                     Ok(Some(_)) if stop.is_set() => return,
                     Ok(Some(mut block)) => {
                         if left < u64::MAX {
                             left -= block.cut(left);
+                        }
+                        if let Some(measured) = &measured {
+                            measured.add_bytes(block.bytes());
                         }
                         let inside = gate.enter(block.bytes(), held, &stop);
                         if !feed.send((block, inside)) {
@@ -193,7 +209,7 @@ impl<Work> Batch<Work> {
         stop: &Stop,
         pace: &Pace,
         give: &Give<'_, Written<P, F>>,
-        mut record: impl FnMut(u64, Record<'_>, &mut Written<P, F>),
+        mut record: impl FnMut(u64, Record<'_>, &mut Written<P, F>) -> u64,
         too_long: &impl Fn(u64, Failure) -> F,
     ) {
         let started = Instant::now();
@@ -202,14 +218,18 @@ impl<Work> Batch<Work> {
             written.failed = 1;
             written.failures.push(too_long(number, self.too_long()));
         }
-        let mut count = 0;
+        let (mut count, mut costs) = (0, Vec::new());
         for (number, one) in block.records() {
             if stop.is_set() {
                 give.more(written);
                 return;
             }
             count += 1;
-            record(number, one, &mut written);
+            let began = self.measured.as_ref().map(|_| Instant::now());
+            let fuel = record(number, one, &mut written);
+            if let Some(began) = began {
+                costs.push(Cost { number, fuel, took: began.elapsed() });
+            }
             if self.fail_fast && written.failed > 0 {
                 break;
             }
@@ -219,6 +239,9 @@ impl<Work> Batch<Work> {
             }
         }
         pace.saw(count, started.elapsed());
+        if let Some(measured) = &self.measured {
+            measured.add(costs);
+        }
         give.last(written);
     }
 

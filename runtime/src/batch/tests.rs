@@ -1,3 +1,4 @@
+mod projected;
 mod reduce;
 mod rules;
 

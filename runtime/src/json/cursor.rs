@@ -8,6 +8,7 @@ use ptc_vm::{CELL_BYTES, Value};
 use super::error::JsonError;
 use super::names::ROOT;
 use super::number::{BadNumber, Number, big, read_number};
+use super::plan::{SKIPPED, WHOLE};
 use super::read::{JsonReader, JsonSession};
 use super::scan::plain_end;
 
@@ -20,6 +21,8 @@ pub(super) struct Frame {
     /// Node of the key it is found under, through arrays.
     owner: u32,
     kind: Kind,
+    /// Part of the plan that its members belong to; WHOLE for an array.
+    part: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,10 +35,10 @@ enum Kind {
 }
 
 pub(super) struct Cursor<'c, 't, 'r, 'h> {
-    text: &'t str,
-    bytes: &'t [u8],
-    pos: usize,
-    session: &'c mut JsonSession<'r, 'h>,
+    pub(super) text: &'t str,
+    pub(super) bytes: &'t [u8],
+    pub(super) pos: usize,
+    pub(super) session: &'c mut JsonSession<'r, 'h>,
 }
 
 impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
@@ -52,13 +55,13 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
 
     /// Returns the current byte; 0 at the end, which JSON allows nowhere outside strings.
     #[inline]
-    fn peek(&self) -> u8 {
+    pub(super) fn peek(&self) -> u8 {
         self.bytes.get(self.pos).copied().unwrap_or(0)
     }
 
     /// Returns the next byte that is not blank.
     #[inline]
-    fn peek_dark(&mut self) -> u8 {
+    pub(super) fn peek_dark(&mut self) -> u8 {
         loop {
             match self.peek() {
                 b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
@@ -70,8 +73,14 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
     fn value(&mut self) -> Result<Value, JsonError> {
         // The innermost open container; None at the top level.
         let mut open: Option<Frame> = None;
+        // The part of the plan that the next value belongs to.
+        let mut part = self.session.reader.plan.root();
         loop {
             let mut value = match self.peek_dark() {
+                _ if part == SKIPPED => {
+                    self.skip()?;
+                    Value::Nil
+                }
                 b'"' => self.string()?,
                 b'-' | b'0'..=b'9' => self.number()?,
                 b'{' => {
@@ -82,8 +91,8 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                             self.session.heap.empty_map()
                         }
                         b'"' => {
-                            let mut frame = self.open(open, Kind::Shaped(ROOT))?;
-                            self.key(&mut frame)?;
+                            let mut frame = self.open(open, Kind::Shaped(ROOT), part)?;
+                            part = self.key(&mut frame)?;
                             open = Some(frame);
                             continue;
                         }
@@ -96,7 +105,9 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                         self.pos += 1;
                         self.session.heap.empty_vec()
                     } else {
-                        open = Some(self.open(open, Kind::Array)?);
+                        // Items are not told apart, so they are read in full.
+                        part = WHOLE;
+                        open = Some(self.open(open, Kind::Array, WHOLE)?);
                         continue;
                     }
                 }
@@ -115,6 +126,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                 match (self.peek_dark(), frame.kind) {
                     (b',', Kind::Array) => {
                         self.pos += 1;
+                        part = WHOLE;
                         break;
                     }
                     (b',', _) => {
@@ -122,7 +134,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                         if self.peek_dark() != b'"' {
                             return Err(self.expected("a key in double quotes"));
                         }
-                        self.key(frame)?;
+                        part = self.key(frame)?;
                         break;
                     }
                     (b']', Kind::Array) | (b'}', Kind::Shaped(_) | Kind::Plain) => {
@@ -138,13 +150,12 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
     }
 
     /// Opens a new container inside `outer`, which is pushed on the stack.
-    fn open(&mut self, outer: Option<Frame>, kind: Kind) -> Result<Frame, JsonError> {
+    fn open(&mut self, outer: Option<Frame>, kind: Kind, part: u32) -> Result<Frame, JsonError> {
         let reader = &mut *self.session.reader;
         let start = reader.values.len() as u32;
-        let Some(outer) = outer else { return Ok(Frame { start, owner: ROOT, kind }) };
+        let Some(outer) = outer else { return Ok(Frame { start, owner: ROOT, kind, part }) };
         if reader.frames.len() + 1 >= self.session.options.max_depth {
-            let message = format!("nested deeper than {} levels", self.session.options.max_depth);
-            return Err(JsonError::syntax(self.text, self.pos - 1, message));
+            return Err(self.too_deep());
         }
         reader.frames.push(outer);
         let owner = match outer.kind {
@@ -154,7 +165,14 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         if reader.frames.len().is_multiple_of(1024) {
             self.check()?;
         }
-        Ok(Frame { start, owner, kind })
+        Ok(Frame { start, owner, kind, part })
+    }
+
+    /// Makes the error for a container that opened just before this place.
+    #[cold]
+    pub(super) fn too_deep(&self) -> JsonError {
+        let message = format!("nested deeper than {} levels", self.session.options.max_depth);
+        JsonError::syntax(self.text, self.pos - 1, message)
     }
 
     /// Makes the array or object from the values read since it was opened.
@@ -181,12 +199,12 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(value)
     }
 
-    /// Reads a key and the colon after it, from the quote on.
+    /// Reads a key and the colon after it, from the quote on; returns the part of the plan that its value belongs to.
     #[inline]
-    fn key(&mut self, frame: &mut Frame) -> Result<(), JsonError> {
+    fn key(&mut self, frame: &mut Frame) -> Result<u32, JsonError> {
         self.pos += 1;
         if let Kind::Shaped(node) = frame.kind {
-            let names = &self.session.reader.names;
+            let JsonReader { names, plan, .. } = &mut *self.session.reader;
             let rest = &self.bytes[self.pos..];
             let guess = if node == ROOT {
                 names.guess_first(frame.owner, rest)
@@ -196,15 +214,18 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             if let Some((next, len)) = guess {
                 self.pos += len + 1;
                 frame.kind = Kind::Shaped(next);
-                return self.colon();
+                let part = if frame.part == WHOLE { WHOLE } else { names.part(plan, frame.part, next) };
+                self.colon()?;
+                return Ok(part);
             }
         }
-        self.new_key(frame)?;
-        self.colon()
+        let part = self.new_key(frame)?;
+        self.colon()?;
+        Ok(part)
     }
 
     #[inline]
-    fn colon(&mut self) -> Result<(), JsonError> {
+    pub(super) fn colon(&mut self) -> Result<(), JsonError> {
         if self.peek_dark() != b':' {
             return Err(self.expected("`:`"));
         }
@@ -214,7 +235,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
 
     /// Reads a key that was not predicted.
     #[inline(never)]
-    fn new_key(&mut self, frame: &mut Frame) -> Result<(), JsonError> {
+    fn new_key(&mut self, frame: &mut Frame) -> Result<u32, JsonError> {
         let end = plain_end(self.bytes, self.pos);
         let plain = if self.bytes.get(end) == Some(&b'"') {
             let text = &self.text[self.pos..end];
@@ -225,15 +246,16 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             None
         };
         let JsonSession { reader, heap, .. } = &mut *self.session;
-        let JsonReader { names, values, buffer, spare, .. } = &mut **reader;
+        let JsonReader { names, values, buffer, spare, plan, .. } = &mut **reader;
         let text = plain.unwrap_or(buffer);
+        let part = plan.member(frame.part, text);
         if let Kind::Shaped(node) = frame.kind {
             if let Some(next) = names.step(node, text) {
                 if node == ROOT {
                     names.set_first(frame.owner, next);
                 }
                 frame.kind = Kind::Shaped(next);
-                return Ok(());
+                return Ok(part);
             }
             // From here on, this object keeps its keys between its values.
             spare.clear();
@@ -247,7 +269,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         let many = values.len() - frame.start as usize > 2048;
         let key = if many { names.new_key(heap, text)? } else { names.value(heap, text)? };
         values.push(key);
-        Ok(())
+        Ok(part)
     }
 
     fn string(&mut self) -> Result<Value, JsonError> {
@@ -281,17 +303,21 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                     let decoded = self.escape()?;
                     self.session.reader.buffer.push(decoded);
                 }
-                Some(byte) => {
-                    let message = format!("expected `\\u{byte:04x}` for a control character inside a string");
-                    return Err(JsonError::syntax(self.text, end, message));
-                }
-                None => return Err(self.expected("`\"` to end the string")),
+                other => return Err(self.unended(other.copied())),
             }
         }
     }
 
+    /// Makes the error for a byte that cannot be in a string, or for the end of the text, at this place.
+    #[cold]
+    pub(super) fn unended(&self, byte: Option<u8>) -> JsonError {
+        let Some(byte) = byte else { return self.expected("`\"` to end the string") };
+        let message = format!("expected `\\u{byte:04x}` for a control character inside a string");
+        JsonError::syntax(self.text, self.pos, message)
+    }
+
     /// Reads one escape, or two that make one character, from the backslash on.
-    fn escape(&mut self) -> Result<char, JsonError> {
+    pub(super) fn escape(&mut self) -> Result<char, JsonError> {
         self.pos += 1;
         let simple = match self.peek() {
             b'"' => '"',
@@ -361,18 +387,24 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
 
     #[cold]
     fn big(&mut self, digits: &'t str, end: usize) -> Result<Value, JsonError> {
-        let max = self.session.options.max_digits;
-        if digits.len() > max {
-            let message = format!("an integer of {} digits, more than the {max} allowed", digits.len());
-            return Err(JsonError::syntax(self.text, self.pos, message));
-        }
+        self.check_digits(digits)?;
         self.pos = end;
         let integer = self.session.heap.new_integer(&big(digits))?;
         self.check_size()?;
         Ok(integer)
     }
 
-    fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
+    /// Checks the length of a big integer at this place.
+    pub(super) fn check_digits(&self, digits: &str) -> Result<(), JsonError> {
+        let max = self.session.options.max_digits;
+        if digits.len() <= max {
+            return Ok(());
+        }
+        let message = format!("an integer of {} digits, more than the {max} allowed", digits.len());
+        Err(JsonError::syntax(self.text, self.pos, message))
+    }
+
+    pub(super) fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
         if !self.bytes[self.pos..].starts_with(word.as_bytes()) {
             return Err(self.expected("a value"));
         }
@@ -402,7 +434,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
 
     /// Makes the error "expected X, but found Y" at this place.
     #[cold]
-    fn expected(&self, what: &str) -> JsonError {
+    pub(super) fn expected(&self, what: &str) -> JsonError {
         let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
             None => "the text ends".to_string(),
             Some(c) if c.is_control() => format!("found U+{:04X}", u32::from(c)),

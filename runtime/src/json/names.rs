@@ -10,6 +10,7 @@
 use ptc_bytecode::HashSecret;
 use ptc_vm::{Frozen, Heap, Ref, Stop, Value, Vm};
 
+use super::plan::{Plan, WHOLE};
 use super::scan::is_special;
 use crate::natives::is_keyword_name;
 
@@ -58,6 +59,8 @@ struct Node {
     first: u32,
     keys: Ref,
     generation: u32,
+    /// Part of a plan, and the part of it that the last key leads to: the same sequence may be found in several parts.
+    part: (u32, u32),
 }
 
 const NOT_PLAIN: u32 = u32::MAX;
@@ -72,6 +75,7 @@ const NO_NODE: Node = Node {
     first: ROOT,
     keys: NO_KEYS,
     generation: 0,
+    part: (WHOLE, WHOLE),
 };
 
 /// Names and key sequences, bounded in number.
@@ -144,6 +148,18 @@ impl Names {
         let (start, len) = (node.start as usize, node.text_len as usize);
         let hit = rest.get(len) == Some(&b'"') && rest[..len] == self.text.as_bytes()[start..start + len];
         hit.then_some((guess, len))
+    }
+
+    /// Returns the part of the plan that the last key of `node` leads to, in an object of `part`.
+    #[inline]
+    pub(super) fn part(&mut self, plan: &Plan, part: u32, node: u32) -> u32 {
+        let known = &mut self.nodes[node as usize];
+        if known.part.0 != part {
+            let Name { start, len, .. } = self.names[known.name as usize];
+            let text = &self.text[start as usize..][..len as usize];
+            known.part = (part, plan.member(part, text));
+        }
+        known.part.1
     }
 
     /// Remembers the first key of an object below `owner`.

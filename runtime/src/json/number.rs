@@ -25,6 +25,23 @@ const EXACT: [f64; 23] = [
 /// Reads the number at `start`; also returns its end. The caller checks the text that follows.
 #[inline]
 pub(super) fn read_number(text: &str, start: usize) -> Result<(Number<'_>, usize), BadNumber> {
+    scan_number::<true>(text, start)
+}
+
+/// Finds the end of the number at `start`, with the digits of an integer that may be beyond 64 bits.
+#[inline]
+pub(super) fn skip_number(text: &str, start: usize) -> Result<(Option<&str>, usize), BadNumber> {
+    let (number, end) = scan_number::<false>(text, start)?;
+    let digits = match number {
+        Number::Big(digits) => Some(digits),
+        Number::Int(_) | Number::Float(_) => None,
+    };
+    Ok((digits, end))
+}
+
+/// Reads a number; without `VALUE`, floats are 0.
+#[inline]
+fn scan_number<const VALUE: bool>(text: &str, start: usize) -> Result<(Number<'_>, usize), BadNumber> {
     let bytes = text.as_bytes();
     let at = |pos: usize| bytes.get(pos).copied().unwrap_or(0);
     let negative = at(start) == b'-';
@@ -85,6 +102,9 @@ pub(super) fn read_number(text: &str, start: usize) -> Result<(Number<'_>, usize
         scale = scale.saturating_add(if below { -exponent } else { exponent });
     }
 
+    if !VALUE {
+        return Ok((Number::Float(0.0), pos));
+    }
     // Both factors are exact, so one rounding gives the nearest float (Clinger's fast path).
     let exact = EXACT.get(scale.unsigned_abs() as usize).filter(|_| significant <= 19 && digits <= 1 << 53);
     let float = match exact {

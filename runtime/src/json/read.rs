@@ -11,6 +11,8 @@ use ptc_vm::{CELL_BYTES, Frozen, Heap, Value};
 use super::cursor::{Cursor, Frame};
 use super::error::JsonError;
 use super::names::Names;
+use super::plan::Plan;
+use ptc_compiler::Projection;
 
 /// Options for reading JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,9 +126,38 @@ pub struct JsonReader {
     /// Decoded text of a string with escapes.
     pub(super) buffer: String,
     pub(super) spare: Vec<Value>,
+    /// The parts of texts that are built.
+    pub(super) plan: Plan,
+    /// Open containers of a value that is skipped: true for an object.
+    pub(super) skipped: Vec<bool>,
 }
 
 impl JsonReader {
+    /// Makes a reader that builds only the observed parts of texts. Members that the projection leaves out are checked
+    /// like others, and are nil in their objects. Arrays are read in full if any of them is observed.
+    ///
+    /// ```
+    /// use ptc_runtime::{Key, Projection};
+    /// use ptc_runtime::json::{JsonReader, ReadOptions, to_json_text};
+    /// let id = Key { name: "id".into(), is_keyword: true };
+    /// let mut reader = JsonReader::projecting(&Projection::default().with(id, Projection::whole()));
+    /// let mut heap = ptc_vm::Heap::unbounded();
+    /// let mut session = reader.session(&mut heap, ReadOptions::default());
+    /// let order = session.parse(r#"{"id":7,"lines":[{"price":3}]}"#)?;
+    /// assert_eq!(to_json_text(session.heap(), order, 99).unwrap(), r#"{"id":7,"lines":null}"#);
+    /// let error = session.parse(r#"{"id":7,"lines":[{"price":}]}"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "expected a value, but found `}` (line 1, column 27)");
+    /// # Ok::<(), ptc_runtime::json::JsonError>(())
+    /// ```
+    pub fn projecting(projection: &Projection) -> JsonReader {
+        JsonReader { plan: Plan::of(projection), ..JsonReader::default() }
+    }
+
+    /// Makes a reader of the same parts, which knows no keys yet.
+    pub(crate) fn renewed(&mut self) -> JsonReader {
+        JsonReader { plan: std::mem::take(&mut self.plan), ..JsonReader::default() }
+    }
+
     /// Frees the memory that an unusually large text needed.
     fn shrink(&mut self) {
         const KEPT: usize = 1 << 12;
@@ -136,6 +167,8 @@ impl JsonReader {
         self.frames.shrink_to(KEPT);
         self.buffer.clear();
         self.buffer.shrink_to(KEPT);
+        self.skipped.clear();
+        self.skipped.shrink_to(KEPT);
     }
 
     /// Returns its table of keys.

@@ -1,10 +1,10 @@
 //! Files of a batch: the source of records, and the targets of results and failures.
 
-use super::source::{Source, cannot};
+use super::source::{Opening, cannot};
+use super::sources::Sources;
 use crate::args::BatchArgs;
 use crate::problem::Problem;
 use ptc_bytecode::Code;
-use ptc_runtime::Projection;
 use ptc_runtime::files::{Access, Replacement, is_same_file};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Everything that is read and written.
 pub struct Files {
-    pub input: Source,
+    pub input: Sources,
     /// True if somebody types it at a terminal.
     pub is_typed: bool,
     pub output: Destination,
@@ -20,10 +20,9 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn open(args: &BatchArgs, input: Option<&Path>, projection: &Projection) -> Result<Files, Problem> {
-        let from = input.filter(|file| *file != Path::new("-"));
-        let input = Source::open(from, args.format, projection)?;
-        check_places(args, from)?;
+    pub fn open(args: &BatchArgs, input: &[PathBuf], opening: Opening) -> Result<Files, Problem> {
+        let input = Sources::open(input, opening)?;
+        check_places(args, input.names())?;
         let create =
             |path: &PathBuf| Destination::create(path).map_err(|error| cannot("write", path, &error));
         let output = match &args.output {
@@ -34,16 +33,16 @@ impl Files {
             Some(path) => create(path)?,
             None => Destination::Direct(Box::new(io::stderr())),
         };
-        let is_typed = from.is_none() && io::stdin().is_terminal();
+        let is_typed = input.has_standard_input() && io::stdin().is_terminal();
         Ok(Files { input, is_typed, output, errors })
     }
 }
 
 /// Refuses to write over what is read, and two kinds of lines into one file.
-fn check_places(args: &BatchArgs, input: Option<&Path>) -> Result<(), Problem> {
+fn check_places(args: &BatchArgs, input: &[PathBuf]) -> Result<(), Problem> {
     for (flag, path) in [("-o", &args.output), ("--errors", &args.errors)] {
         let Some(path) = path else { continue };
-        if input.is_some_and(|input| is_same_file(input, path)) {
+        if input.iter().any(|input| input != Path::new("-") && is_same_file(input, path)) {
             let hint = format!("name another file: `{flag} {}.new`", path.display());
             return Err(cannot("write", path, &"it is the input").hint(hint));
         }

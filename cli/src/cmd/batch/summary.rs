@@ -1,5 +1,6 @@
 //! Summary at the end of a batch.
 
+use super::stats::Shown;
 use super::{INTERRUPTED, ProgramWarnings};
 use crate::args::BatchArgs;
 use crate::problem::Problem;
@@ -21,6 +22,7 @@ pub fn finish(
     summary: Summary,
     errors: io::Result<()>,
     warnings: &[ProgramWarnings],
+    stats: Option<&Shown>,
 ) -> ExitCode {
     let Summary { records, results, failures, elapsed, ending } = summary;
     let (ended, problem) = match ending {
@@ -38,7 +40,8 @@ pub fn finish(
         let _ = if args.settings.json {
             writeln!(
                 text,
-                r#"{{"records":{records},"results":{results},"failures":{failures},"seconds":{seconds:.3},"records_per_second":{rate},"ending":"{ended}"{}}}"#,
+                r#"{{"records":{records},"results":{results},"failures":{failures},"seconds":{seconds:.3},"records_per_second":{rate},"ending":"{ended}"{}{}}}"#,
+                stats.map_or(String::new(), Shown::member),
                 report::warning_members(
                     &warnings.iter().flat_map(ProgramWarnings::objects).collect::<Vec<_>>()
                 )
@@ -55,6 +58,9 @@ pub fn finish(
                 "{records} records: {results} results, {failures} failures in {seconds:.2} s ({rate} records/s){why}"
             )
         };
+        if let Some(stats) = stats.filter(|_| !args.settings.json) {
+            text += &stats.text(args.reduce);
+        }
         // Nothing is left to tell anyone when standard error is closed.
         let _ = io::stderr().write_all(text.as_bytes());
     }
