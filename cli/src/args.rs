@@ -18,7 +18,7 @@ pub use attach::AttachArgs;
 pub use effects::{EffectsArgs, EffectsCommand, LedgerAt, RecordArgs, VerdictArg};
 pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
-pub use start::{CompletionsArgs, InitArgs, InitKind, ManArgs};
+pub use start::{CompletionsArgs, InitArgs, InitKind, LspArgs, ManArgs};
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 pub use words::parse;
 
@@ -73,6 +73,7 @@ pub enum Command {
     Doc(DocArgs),
     Apropos(AproposArgs),
     Init(InitArgs),
+    Lsp(LspArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -15,6 +15,7 @@ pub mod init;
 pub mod inspect;
 pub mod jsonl;
 pub mod key;
+pub mod lsp;
 pub mod manual;
 pub mod mcp;
 pub mod repl;

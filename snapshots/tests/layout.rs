@@ -31,11 +31,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("agent", &["contract", "model", "runtime", "preludes", "web"]),
     ("upstream", &["contract", "runtime", "web"]),
     ("mcp", &["upstream", "agent", "contract", "model", "runtime", "web"]),
+    ("lsp", &["compiler", "runtime"]),
     (
         "cli",
         &[
             "errors", "compiler", "vm", "runtime", "preludes", FACADE, "arrow", "contract", "model", "agent",
-            "upstream", "mcp",
+            "upstream", "mcp", "lsp",
         ],
     ),
 ];
@@ -50,6 +51,7 @@ const TESTS_MAY_USE: &[(&str, &[&str])] = &[
     ("model", &["contract"]),
     ("upstream", &["agent", "model", "preludes"]),
     ("mcp", &["preludes"]),
+    ("lsp", &["preludes"]),
 ];
 
 /// Name of the crate that hosts depend on, the only one without the prefix `ptc-`.

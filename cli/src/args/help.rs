@@ -18,7 +18,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Preludes", &["test", "build", "inspect", "verify", "key", "store"]),
     ("Servers", &["mcp", "doctor", "upstream", "effects"]),
     ("Look things up", &["doc", "apropos", "explain"]),
-    ("Set up", &["init", "completions", "man"]),
+    ("Set up", &["init", "lsp", "completions", "man"]),
 ];
 
 /// Ids of the flags that people use first, of commands that have many. The others appear with `--help-all`.
