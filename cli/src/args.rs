@@ -6,6 +6,7 @@ mod effects;
 mod help;
 mod mcp;
 mod start;
+mod studio;
 mod upstream;
 mod words;
 
@@ -19,6 +20,7 @@ pub use effects::{EffectsArgs, EffectsCommand, LedgerAt, RecordArgs, VerdictArg}
 pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
 pub use start::{CompletionsArgs, InitArgs, InitKind, LspArgs, ManArgs};
+pub use studio::StudioArgs;
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 pub use words::parse;
 
@@ -74,6 +76,7 @@ pub enum Command {
     Apropos(AproposArgs),
     Init(InitArgs),
     Lsp(LspArgs),
+    Studio(StudioArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

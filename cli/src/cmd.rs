@@ -21,6 +21,7 @@ pub mod mcp;
 pub mod repl;
 pub mod run;
 pub mod store;
+pub mod studio;
 pub mod test;
 pub mod trace;
 pub mod upstream;

@@ -32,11 +32,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("upstream", &["contract", "runtime", "web"]),
     ("mcp", &["upstream", "agent", "contract", "model", "runtime", "web"]),
     ("lsp", &["compiler", "runtime"]),
+    ("studio", &["agent", "runtime"]),
     (
         "cli",
         &[
             "errors", "compiler", "vm", "runtime", "preludes", FACADE, "arrow", "contract", "model", "agent",
-            "upstream", "mcp", "lsp",
+            "upstream", "mcp", "lsp", "studio",
         ],
     ),
 ];
@@ -52,6 +53,7 @@ const TESTS_MAY_USE: &[(&str, &[&str])] = &[
     ("upstream", &["agent", "model", "preludes"]),
     ("mcp", &["preludes"]),
     ("lsp", &["preludes"]),
+    ("studio", &["preludes"]),
 ];
 
 /// Name of the crate that hosts depend on, the only one without the prefix `ptc-`.
