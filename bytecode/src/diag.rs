@@ -31,6 +31,17 @@ pub struct Diagnostic {
     pub subject: Option<Box<Subject>>,
     /// Calls that led there, if there were any.
     pub trace: Option<Box<Trace>>,
+    /// An edit that does what the hint says, where it can be made without a decision. For editors.
+    pub fix: Option<Box<Fix>>,
+}
+
+/// An edit of the source that mends a mistake.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// Text to be replaced; empty to insert.
+    pub span: Span,
+    /// Text that stands there afterwards; empty to remove.
+    pub text: String,
 }
 
 /// The subject of an error, for code; people read the message, so no code has to parse it.
@@ -110,6 +121,7 @@ impl Diagnostic {
             hint: None,
             subject: None,
             trace: None,
+            fix: None,
         }
     }
 
@@ -131,6 +143,13 @@ impl Diagnostic {
     #[must_use]
     pub fn about(mut self, subject: Subject) -> Diagnostic {
         self.subject = Some(Box::new(subject));
+        self
+    }
+
+    /// Sets the edit that the hint describes.
+    #[must_use]
+    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.fix = Some(Box::new(Fix { span, text: text.into() }));
         self
     }
 

@@ -57,7 +57,7 @@ pub use constants::{CONSTANTS, Constant, Literal, constant};
 pub use container::{Container, Section, kind, seal, seal_for};
 pub use datum::{Datum, Node};
 pub use decode::{decode, decode_prelude, embedded_sources, read_manifest};
-pub use diag::{Diagnostic, MAX_SHOWN_WARNINGS, Subject, shown_warnings, warning_lines};
+pub use diag::{Diagnostic, Fix, MAX_SHOWN_WARNINGS, Subject, shown_warnings, warning_lines};
 pub use disasm::disassemble;
 pub use encode::{PreludeFile, code_bytes, encode, encode_prelude};
 pub use exceptions::{catches, exception_class, exception_classes};

@@ -6,6 +6,7 @@ mod effects;
 mod help;
 mod mcp;
 mod start;
+mod studio;
 mod upstream;
 mod words;
 
@@ -18,7 +19,8 @@ pub use attach::AttachArgs;
 pub use effects::{EffectsArgs, EffectsCommand, LedgerAt, RecordArgs, VerdictArg};
 pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
-pub use start::{CompletionsArgs, InitArgs, InitKind, ManArgs};
+pub use start::{CompletionsArgs, InitArgs, InitKind, LspArgs, ManArgs};
+pub use studio::StudioArgs;
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 pub use words::parse;
 
@@ -73,6 +75,8 @@ pub enum Command {
     Doc(DocArgs),
     Apropos(AproposArgs),
     Init(InitArgs),
+    Lsp(LspArgs),
+    Studio(StudioArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

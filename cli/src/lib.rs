@@ -75,6 +75,8 @@ fn run(words: Vec<OsString>) -> ExitCode {
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
         Command::Init(args) => cmd::init::run(&args),
+        Command::Studio(args) => cmd::studio::run(&args),
+        Command::Lsp(args) => cmd::lsp::run(&args),
         Command::Completions(args) => cmd::manual::completions(&args),
         Command::Man(args) => cmd::manual::man(&args),
     }

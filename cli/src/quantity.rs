@@ -67,26 +67,13 @@ pub fn show(n: u64, unit: Unit) -> String {
     };
     match names.iter().find(|(_, scale)| n >= *scale && n.is_multiple_of(*scale)) {
         Some((name, scale)) => format!("{}{name}", n / scale),
-        None => grouped(n, '_'),
+        None => ptc_studio::trace::grouped(n).replace(' ', "_"),
     }
 }
 
 /// `1 turn`, `2 turns`.
 pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A number with a separator between its thousands.
-pub fn grouped(n: u64, separator: char) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(separator);
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use crate::form::{Form, FormKind};
 use crate::literal;
 use crate::meter::{Meter, digits_price};
+use crate::pieces::{PieceKind, pieces};
 use crate::token::{Raw, Token};
 use bumpalo::Bump;
 use logos::Logos;
@@ -277,7 +278,9 @@ impl<'a, 'm> Lexer<'a, 'm> {
                 _ => ("these brackets close nothing, so they were skipped".to_string(), "them"),
             };
             let hint = format!("remove {it}, or look for a bracket before {it} that closes too early");
-            Diagnostic::warning(Code::SurplusBracket, *span, message).hint(hint)
+            let problem = Diagnostic::warning(Code::SurplusBracket, *span, message).hint(hint);
+            // Comments between them stay.
+            if closers.contains(';') { problem } else { problem.fix(*span, "") }
         };
         self.surplus.iter().map(warning).collect()
     }
@@ -347,12 +350,14 @@ impl<'a, 'm> Lexer<'a, 'm> {
             place.column,
             bracket_text(found),
         );
-        let hint = if self.open.iter().any(|o| closes(found, o.token)) {
-            format!("add `{wanted}` before this `{}`", bracket_text(found))
+        let problem = Diagnostic::error(Code::ParseError, span, message);
+        if self.open.iter().any(|o| closes(found, o.token)) {
+            let before = Span { end: span.start, ..span };
+            let hint = format!("add `{wanted}` before this `{}`", bracket_text(found));
+            problem.hint(hint).fix(before, wanted)
         } else {
-            format!("write `{wanted}` here")
-        };
-        Diagnostic::error(Code::ParseError, span, message).hint(hint)
+            problem.hint(format!("write `{wanted}` here")).fix(span, wanted)
+        }
     }
 
     fn never_closed(&self) -> Diagnostic {
@@ -369,20 +374,32 @@ impl<'a, 'm> Lexer<'a, 'm> {
         }
         let missing: String =
             self.open.iter().rev().take(8).map(|o| bracket_text(closer_of(o.token))).collect();
-        let hint = match self.next_top_level(self.open[0].at) {
-            Some(line) => format!("a form starts at the margin in line {line}: add `{missing}` before it"),
-            None => format!("add `{missing}` where the form should end"),
-        };
         let span = Span::new(opener.at as usize, opener.at as usize + shown.len());
-        Diagnostic::error(Code::ParseError, span, message).label("opened here").hint(hint)
+        let problem = Diagnostic::error(Code::ParseError, span, message).label("opened here");
+        let next = self.next_top_level(self.open[0].at);
+        let problem = match next.map(|at| place_of(self.text, at).line) {
+            Some(line) => {
+                problem.hint(format!("a form starts at the margin in line {line}: add `{missing}` before it"))
+            }
+            None => problem.hint(format!("add `{missing}` where the form should end")),
+        };
+        // The end of the last line with code: not of a comment, which would swallow the brackets.
+        let until = next.map_or(self.text.len(), |at| at as usize);
+        if !self.meter.pay(until / 4) {
+            return problem;
+        }
+        let last = pieces(&self.text[..until]).into_iter().rfind(|piece| piece.kind != PieceKind::Comment);
+        match last.filter(|_| self.open.len() <= 8) {
+            Some(last) => problem.fix(Span { start: last.span.end, ..last.span }, missing),
+            None => problem,
+        }
     }
 
-    /// Returns the first line after `at` with an opening bracket in column 1: it was probably meant to begin a new
+    /// Returns the place of the first opening bracket in column 1 after `at`: it was probably meant to begin a new
     /// top-level form, so the missing bracket belongs before it.
     fn next_top_level(&self, at: u32) -> Option<u32> {
         let rest = self.text.get(at as usize..)?;
-        let offset = rest.find("\n(")? as u32 + at + 1;
-        Some(place_of(self.text, offset).line)
+        Some(rest.find("\n(")? as u32 + at + 1)
     }
 }
 

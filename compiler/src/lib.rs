@@ -28,6 +28,7 @@ mod lexer;
 mod literal;
 mod lower;
 mod meter;
+pub mod names;
 mod opt;
 mod outline;
 mod parse;

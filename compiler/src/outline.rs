@@ -12,6 +12,10 @@ pub struct Definition {
     pub name: String,
     /// Span of the whole form.
     pub span: Span,
+    /// Span of the name in it.
+    pub name_span: Span,
+    /// True for `defn` and `defn-`.
+    pub is_function: bool,
     /// Doc string, if there is one.
     pub doc: Option<String>,
     /// Calls, such as `(f x & more)`, one for each arity; empty unless it is a `defn`.
@@ -33,9 +37,14 @@ pub fn outline(source: &str, limits: &Limits) -> Vec<Definition> {
     forms.iter().filter_map(|form| definition(form, source)).collect()
 }
 
-fn definition(form: &Form<'_>, source: &str) -> Option<Definition> {
-    let FormKind::List([head, name, rest @ ..]) = form.kind else { return None };
-    let (FormKind::Symbol(head), FormKind::Symbol(name)) = (head.kind, name.kind) else { return None };
+/// Returns the definition that a form is, if it is one.
+pub(crate) fn definition(form: &Form<'_>, source: &str) -> Option<Definition> {
+    let FormKind::List([head, Form { kind: FormKind::Symbol(name), span: name_span }, rest @ ..]) = form.kind
+    else {
+        return None;
+    };
+    let FormKind::Symbol(head) = head.kind else { return None };
+    let name = *name;
     let is_function = match head {
         "defn" | "defn-" => true,
         "def" | "defonce" => false,
@@ -71,6 +80,8 @@ fn definition(form: &Form<'_>, source: &str) -> Option<Definition> {
     Some(Definition {
         name: name.to_string(),
         span: form.span,
+        name_span: *name_span,
+        is_function,
         doc,
         signatures: signatures.into_iter().map(signature).collect(),
     })

@@ -52,6 +52,33 @@ pub(crate) fn parse_metered<'a>(
     meter: &Meter<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<ReadText<'a>, Vec<Diagnostic>> {
+    let (text, errors) = read(source, arena, limits, meter, warnings)?;
+    match text {
+        Some(text) if errors.is_empty() => Ok(text),
+        _ => Err(errors),
+    }
+}
+
+/// Reads what can be read of a text with errors: missing brackets are made up, and wrong ones skipped. None if too
+/// little is left, as after a quote that is never closed.
+pub(crate) fn parse_anyway<'a>(
+    source: &str,
+    arena: &'a Bump,
+    limits: &Limits,
+    meter: &Meter<'_>,
+) -> Option<ReadText<'a>> {
+    read(source, arena, limits, meter, &mut Vec::new()).ok()?.0
+}
+
+/// Returns the text, unless reading it had to be given up, and its errors. The error is for a text that was not even
+/// begun, or whose budget ran out.
+fn read<'a>(
+    source: &str,
+    arena: &'a Bump,
+    limits: &Limits,
+    meter: &Meter<'_>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(Option<ReadText<'a>>, Vec<Diagnostic>), Vec<Diagnostic>> {
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
     }
@@ -81,15 +108,18 @@ pub(crate) fn parse_metered<'a>(
     reader.lost.retain(|lost| lost.span.is_none_or(|span| !lexer.stumbles.contains(&span.start)));
     errors.append(&mut reader.lost);
     errors.append(&mut reader.errors);
-    match outcome {
-        Ok(forms) if errors.is_empty() => return Ok(ReadText { forms, metadata: reader.metadata }),
-        Err(ParseError::User { .. }) | Ok(_) => {}
-        Err(_) if !errors.is_empty() => {}
-        Err(_) => errors.push(Diagnostic::without_span(Code::ParseError, "this text cannot be read")),
-    }
+    let text = match outcome {
+        Ok(forms) => Some(ReadText { forms, metadata: reader.metadata }),
+        Err(ParseError::User { .. }) => None,
+        Err(_) if !errors.is_empty() => None,
+        Err(_) => {
+            errors.push(Diagnostic::without_span(Code::ParseError, "this text cannot be read"));
+            None
+        }
+    };
     errors.sort_by_key(|e| e.span.map_or(u32::MAX, |span| span.start));
     errors.truncate(MAX_ERRORS);
-    Err(errors)
+    Ok((text, errors))
 }
 
 /// The grammar's builder: the arena, and the elements of the open collections.

@@ -146,6 +146,7 @@ fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
             hint: first.and_then(|first| first.hint.clone()),
             subject: None,
             trace: None,
+            fix: first.and_then(|first| first.fix.clone()),
         };
         return PreludeError::of(reference, problem);
     }

@@ -29,10 +29,12 @@ mod namespace;
 mod pattern;
 mod require;
 mod siblings;
+mod sightings;
 mod special;
 
 pub(crate) use call::params;
 pub(crate) use namespace::{Definition, Space, resolve_namespace};
+pub(crate) use sightings::{Sighting, sightings, sightings_in};
 
 /// Maximum nesting of forms, those made by expansion included. Both this walk and lowering recurse over the tree;
 /// the bound keeps them inside a 2 MB stack, also in unoptimised builds.
@@ -121,6 +123,8 @@ struct Resolver<'a, 's> {
     is_done: bool,
     /// True if a task may have been reset by now.
     may_reset: bool,
+    /// Places of names, for editors; None when compiling.
+    sightings: Option<Vec<Sighting<'a>>>,
 }
 
 /// A function whose body is being resolved.
@@ -192,6 +196,7 @@ impl<'a, 's> Resolver<'a, 's> {
             is_certain: true,
             is_done: false,
             may_reset: false,
+            sightings: None,
         }
     }
 

@@ -102,6 +102,11 @@ const FORMS: &[(&str, &str)] = &[
     ("fails-with?", "(is (fails-with? {:reason \"timeout\"} (f x)))"),
 ];
 
+/// Returns the names of the forms that only test files know.
+pub fn form_names() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|(name, _)| *name)
+}
+
 /// Returns the syntax of a form of test files; None for any other name.
 pub(crate) fn usage(name: &str) -> Option<&'static str> {
     FORMS.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage)

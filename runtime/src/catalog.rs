@@ -144,6 +144,36 @@ impl Entry {
         lines.join("\n")
     }
 
+    /// Returns its page in `ptc doc`: calls, description, example and place. `strong` marks the calls.
+    ///
+    /// ```
+    /// let entry = ptc_runtime::Catalog::language().find("inc").unwrap();
+    /// assert_eq!(
+    ///     entry.page(str::to_string),
+    ///     "(inc x)\n\n  One more.\n\n  (inc 41) ;=> 42\n\n  function in clojure.core, arithmetic\n"
+    /// );
+    /// ```
+    pub fn page(&self, strong: impl Fn(&str) -> String) -> String {
+        let mut text = String::new();
+        for signature in &self.signatures {
+            text.push_str(&format!("{}\n", strong(signature)));
+        }
+        text.push_str(&format!("\n  {}\n", self.description));
+        if !self.example.is_empty() {
+            text.push_str(&format!("\n  {}\n", self.example));
+        }
+        text.push_str(&format!("\n  {}\n", self.place()));
+        text
+    }
+
+    /// Returns what it is and where it belongs: `function in clojure.core, sequences`.
+    pub fn place(&self) -> String {
+        match &*self.section {
+            "" => format!("{} in {}", self.kind, self.namespace),
+            section => format!("{} in {}, {}", self.kind, self.namespace, section.to_lowercase()),
+        }
+    }
+
     /// Returns its line in `apropos`.
     pub fn found_line(&self) -> String {
         match self.origin {

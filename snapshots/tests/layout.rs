@@ -31,11 +31,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("agent", &["contract", "model", "runtime", "preludes", "web"]),
     ("upstream", &["contract", "runtime", "web"]),
     ("mcp", &["upstream", "agent", "contract", "model", "runtime", "web"]),
+    ("lsp", &["compiler", "runtime"]),
+    ("studio", &["agent", "runtime"]),
     (
         "cli",
         &[
             "errors", "compiler", "vm", "runtime", "preludes", FACADE, "arrow", "contract", "model", "agent",
-            "upstream", "mcp",
+            "upstream", "mcp", "lsp", "studio",
         ],
     ),
 ];
@@ -50,6 +52,8 @@ const TESTS_MAY_USE: &[(&str, &[&str])] = &[
     ("model", &["contract"]),
     ("upstream", &["agent", "model", "preludes"]),
     ("mcp", &["preludes"]),
+    ("lsp", &["preludes"]),
+    ("studio", &["preludes"]),
 ];
 
 /// Name of the crate that hosts depend on, the only one without the prefix `ptc-`.

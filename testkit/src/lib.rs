@@ -1,5 +1,6 @@
 //! Fake servers that the tests of several crates share: an HTTP server whose answers come from a closure, a model
-//! provider that speaks every format and misbehaves on request, and messages of an MCP server.
+//! provider that speaks every format and misbehaves on request, messages of an MCP server, and an editor that talks to a
+//! language server.
 //!
 //! Only for tests: the HTTP server reads just what our clients and those of the providers send, with a thread per
 //! connection, and lives until the process ends. For a model that answers from a list, without HTTP, use
@@ -12,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod editor;
 pub mod http;
 pub mod mcp;
 pub mod provider;

@@ -235,6 +235,7 @@ impl Fault {
             hint: hint.clone(),
             subject: subject.clone().map(Box::new),
             trace: trace.clone(),
+            fix: None,
         }
     }
 }

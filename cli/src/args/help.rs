@@ -13,12 +13,12 @@ const WIDTH: usize = 100;
 
 /// Commands as `ptc --help` lists them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Run programs", &["run", "eval", "repl", "batch", "check", "fmt", "disasm"]),
+    ("Run programs", &["run", "eval", "repl", "studio", "batch", "check", "fmt", "disasm"]),
     ("Agents", &["agent", "trace"]),
     ("Preludes", &["test", "build", "inspect", "verify", "key", "store"]),
     ("Servers", &["mcp", "doctor", "upstream", "effects"]),
     ("Look things up", &["doc", "apropos", "explain"]),
-    ("Set up", &["init", "completions", "man"]),
+    ("Set up", &["init", "lsp", "completions", "man"]),
 ];
 
 /// Ids of the flags that people use first, of commands that have many. The others appear with `--help-all`.

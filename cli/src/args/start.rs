@@ -1,5 +1,6 @@
-//! Commands that set things up: `ptc init`, `ptc completions` and `ptc man`.
+//! Commands that set things up: `ptc init`, `ptc lsp`, `ptc completions` and `ptc man`.
 
+use crate::limits::LimitArgs;
 use clap::Args as ClapArgs;
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -27,6 +28,27 @@ pub enum InitKind {
     Prelude,
     /// Upstream servers and settings for `ptc mcp`.
     Mcp,
+}
+
+/// Serves an editor over the Language Server Protocol: errors while you type, completion, documentation, renaming.
+///
+/// Editors start it themselves. Preludes may use those in the same folder and those that come with ptc; programs may use
+/// the preludes named here. The editors' page of the guide has settings for VS Code, Neovim, Helix, Zed and Emacs.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 the editor ended the session, 1 the connection broke, 2 a usage or file error."
+)]
+pub struct LspArgs {
+    /// Adds a prelude that programs use. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
+    /// Has no effect: standard input and output are always used. Some editors add it.
+    #[arg(long, hide = true)]
+    pub stdio: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 /// Prints a script that completes commands and flags in a shell.

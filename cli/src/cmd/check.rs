@@ -7,10 +7,8 @@ use crate::preludes::{select, usable};
 use crate::problem::Problem;
 use crate::report::{self, Errors, FAULT, OK, USAGE, out, text_json};
 use crate::setup::plain_runtime;
-use ptc_runtime::{
-    Attach, CompileOptions, Diagnostic, Prelude, PreludeError, PreludeOutline, Runtime, Tools,
-    order_of_preludes,
-};
+use ptc_lsp::{of_prelude, of_program, with_preludes};
+use ptc_runtime::{Diagnostic, Prelude, PreludeOutline, Runtime, order_of_preludes};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -59,11 +57,12 @@ fn check(args: &CheckArgs, runtime: &Runtime) -> Result<Vec<(String, FileVerdict
         .filter(|(_, text)| Prelude::is_source(runtime, text))
         .collect();
     let mut verdicts = preludes(args, &files, &sources, runtime)?;
-    let runtime = with_preludes(runtime, &args.preludes)?;
+    let runtime = with_preludes(runtime, &select(runtime, &args.preludes)?)
+        .map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     let verdicts =
         texts.into_iter().enumerate().map(|(number, text)| match (verdicts.remove(&number), text) {
             (Some(verdict), _) => verdict,
-            (None, Ok(source)) => program(source, &runtime),
+            (None, Ok(source)) => FileVerdict::of(of_program(&source, &runtime), &source),
             (None, Err(problem)) => FileVerdict::Unreadable(problem),
         });
     let verdicts: Vec<FileVerdict> = verdicts.collect();
@@ -89,53 +88,17 @@ fn preludes(
     let outlines: Vec<(String, PreludeOutline)> = sources.iter().map(outline).collect();
     let order = order_of_preludes(&outlines).map_err(|problem| Problem(Box::new(problem)))?;
     for (number, source) in order.into_iter().map(|i| sources[i]) {
-        let options = CompileOptions { positions: false, uses: &usable };
-        let compiled = Prelude::compile_with(runtime, source, &options);
-        let warnings = Prelude::warnings_of(runtime, source);
-        let verdict = match compiled {
-            Ok(prelude) => {
-                // The checked files come first, before other preludes with a namespace of that name.
-                usable.insert(0, prelude);
-                FileVerdict::of(Vec::new(), warnings, source)
-            }
-            Err(PreludeError { diagnostics, .. }) => FileVerdict::of(diagnostics, warnings, source),
-        };
-        verdicts.insert(number, verdict);
+        let (compiled, diagnostics) = of_prelude(source, runtime, &usable);
+        // The checked files come first, before other preludes with a namespace of that name.
+        usable.splice(0..0, compiled);
+        verdicts.insert(number, FileVerdict::of(diagnostics, source));
     }
     Ok(verdicts)
 }
 
-/// The runtime with these preludes, and with no tools, whose names are then not checked.
-fn with_preludes(runtime: &Runtime, files: &[PathBuf]) -> Result<Runtime, Problem> {
-    let preludes = select(runtime, files)?;
-    let needed = preludes.iter().flat_map(|prelude| prelude.exports()).flat_map(|export| &export.tool_refs);
-    let tools = needed.fold(Tools::new(), |tools, name| tools.declared(name));
-    let failure = |failure: ptc_runtime::Failure| Problem(Box::new(failure.diagnostic().clone()));
-    let attached = preludes
-        .iter()
-        .try_fold(runtime.clone().with_tools(tools), |runtime, prelude| {
-            runtime.attach(prelude, &Attach::new())
-        })
-        .map_err(failure)?;
-    Ok(attached.without_tools())
-}
-
-/// Checks a program.
-fn program(source: String, runtime: &Runtime) -> FileVerdict {
-    match runtime.compile(&source) {
-        // A program with a slip runs, but whoever asks wants it mended.
-        Ok(program) => FileVerdict::of(Vec::new(), program.warnings().to_vec(), &source),
-        Err(failure) => {
-            let warnings = failure.warnings().to_vec();
-            FileVerdict::of(failure.diagnostics, warnings, &source)
-        }
-    }
-}
-
 impl FileVerdict {
     /// Sound without errors and warnings.
-    fn of(mut diagnostics: Vec<Diagnostic>, warnings: Vec<Diagnostic>, source: &str) -> FileVerdict {
-        diagnostics.extend(warnings);
+    fn of(diagnostics: Vec<Diagnostic>, source: &str) -> FileVerdict {
         match diagnostics.is_empty() {
             true => FileVerdict::Sound,
             false => {

@@ -59,20 +59,7 @@ pub fn lines(entries: &[&Entry], ranked: bool, plain: bool) -> String {
 
 /// One entry as a page.
 pub fn page(entry: &Entry, plain: bool) -> String {
-    let mut text = String::new();
-    for signature in &entry.signatures {
-        text.push_str(&format!("{}\n", strong(signature, plain)));
-    }
-    text.push_str(&format!("\n  {}\n", entry.description));
-    if !entry.example.is_empty() {
-        text.push_str(&format!("\n  {}\n", entry.example));
-    }
-    text.push_str(&format!("\n  {} in {}", entry.kind, entry.namespace));
-    if !entry.section.is_empty() {
-        text.push_str(&format!(", {}", entry.section.to_lowercase()));
-    }
-    text.push('\n');
-    text
+    entry.page(|signature| strong(signature, plain))
 }
 
 /// The members of an entry's JSON object.

@@ -5,9 +5,10 @@ use crate::colour;
 use crate::input::read;
 use crate::problem::Problem;
 use crate::report::{self, OK};
-use crate::trace::{page, text};
+use crate::trace::text;
 use ptc_agent::trace::Analyzer;
 use ptc_bytecode::Code;
+use ptc_studio::trace::{page, problems};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ fn load(at: &TraceAt) -> Result<Analyzer, Problem> {
         Analyzer::load(&at.file)
     };
     let trace = loaded.map_err(|error| Problem::new(Code::InvalidConfig, error.to_string()))?;
-    for problem in text::problems(&trace) {
+    for problem in problems(&trace) {
         let _ = writeln!(io::stderr(), "warning: {problem}");
     }
     Ok(trace)

@@ -1,31 +1,13 @@
 //! A trace as text. Everything in it was said by somebody else: control characters never reach the terminal.
 
-use super::{dollars, grouped, took};
 use crate::quantity::counted;
 use ptc_agent::trace::{Analyzer, Kind, Span, SpanKind, Summary, Tree};
+use ptc_studio::trace::{dollars, grouped, one_line, problems, took};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Levels that are indented; deeper ones stand under the last.
 const MAX_LEVELS: usize = 40;
-
-/// Problems of a trace, one line each.
-pub fn problems(trace: &Analyzer) -> Vec<String> {
-    let found = trace.problems();
-    let mut lines: Vec<String> = found.told.iter().map(|line| one_line(line, 300)).collect();
-    let more = found.broken_lines.saturating_sub(lines.len() as u64);
-    if more > 0 {
-        lines.push(format!("and {more} more broken lines"));
-    }
-    if found.unknown_events > 0 {
-        lines.push(format!("{} lines have events that this version does not know", found.unknown_events));
-    }
-    let missing = trace.summary().missing_events;
-    if missing > 0 {
-        lines.push(format!("{missing} events are missing: the disk was too slow, or a line is broken"));
-    }
-    lines
-}
 
 /// The tree with its figures.
 pub fn tree(trace: &Analyzer, programs: bool, colour: bool) -> String {
@@ -234,26 +216,4 @@ pub fn json(trace: &Analyzer) -> String {
         })
         .collect();
     json!({"summary": trace.summary(), "spans": spans, "problems": problems(trace)}).to_string()
-}
-
-/// A text on one line, cut, without anything a terminal would obey.
-fn one_line(text: &str, most: usize) -> String {
-    let mut out: String = text
-        .chars()
-        .take(most)
-        .map(|c| match c {
-            '\n' | '\t' => ' ',
-            c if c.is_control() || is_direction(c) => '\u{fffd}',
-            c => c,
-        })
-        .collect();
-    if text.chars().nth(most).is_some() {
-        out.push('…');
-    }
-    out
-}
-
-/// Characters that turn the direction of what follows.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -12,6 +12,7 @@ mod fmt;
 mod jsonl;
 mod limits;
 mod lookup;
+mod lsp;
 mod mcp;
 mod media;
 mod policies;

@@ -1,7 +1,7 @@
 //! The documentation is tested: reference pages are made from the tables, `clojure` fences run and
 //! their `;=>` lines hold, `console` fences show what the commands print, links lead somewhere.
 //!
-//! `PTC_BLESS=1 cargo test -p ptc-cli --test docs` rewrites reference pages and console output.
+//! `PTC_BLESS=1 cargo test -p ptc-cli --test docs` rewrites reference pages, console output and the grammar for editors.
 
 mod cassettes;
 mod commands;
@@ -9,6 +9,7 @@ mod console;
 mod drawings;
 mod errors;
 mod fences;
+mod grammar;
 mod links;
 mod pages;
 mod promises;

@@ -1,7 +1,7 @@
 //! Local names in scope, with fast lookup by name.
 
 use crate::resolved::{Name, ToolRef};
-use ptc_bytecode::KeyedState;
+use ptc_bytecode::{KeyedState, Span};
 use std::collections::HashMap;
 use std::ops::Index;
 
@@ -16,6 +16,8 @@ pub(super) struct Binding<'a> {
     /// Tool that the name stands for: in preludes such a name is the tool itself, so that the reach of a call stays
     /// known.
     pub(super) tool: Option<ToolRef>,
+    /// Place of the name where it is bound.
+    pub(super) span: Span,
 }
 
 /// Local names in scope, inner ones last.

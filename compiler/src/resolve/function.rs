@@ -33,7 +33,7 @@ impl<'a> Resolver<'a, '_> {
         is_part: bool,
     ) -> Kind<'a> {
         let (own_name, arities) = match parts {
-            [Form { kind: FormKind::Symbol(name), .. }, rest @ ..] => (Some(*name), rest),
+            [Form { kind: FormKind::Symbol(name), span }, rest @ ..] => (Some((*name, *span)), rest),
             _ => (None, parts),
         };
         let level = self.functions.len();
@@ -43,8 +43,9 @@ impl<'a> Resolver<'a, '_> {
             (scope.is_part, scope.targets) = (true, Vec::new());
         }
         self.functions.push(scope);
-        if let Some(name) = own_name {
-            self.bindings.push(Binding { name, level, what: Name::This, tool: None });
+        if let Some((name, span)) = own_name {
+            self.bindings.push(Binding { name, level, what: Name::This, tool: None, span });
+            self.sight_local(span, self.bindings.len() - 1);
         }
         let mut clauses = ArenaVec::with_capacity_in(arities.len(), self.arena);
         for arity in arities {
@@ -66,7 +67,7 @@ impl<'a> Resolver<'a, '_> {
         clauses.sort_by_key(|clause| (clause.rest, clause.required));
         let captures = self.arena.alloc_slice_copy(&captures);
         let clauses = clauses.into_bump_slice();
-        let name = own_name.or(defined_as);
+        let name = own_name.map(|(name, _)| name).or(defined_as);
         Kind::Fn(self.arena.alloc(Lambda { span: form.span, name, doc, captures, clauses }))
     }
 

@@ -22,12 +22,13 @@ impl<'a> Resolver<'a, '_> {
         self.bindings.find(name)
     }
 
-    pub(super) fn bind_name(&mut self, name: &'a str) -> LocalId {
+    pub(super) fn bind_name(&mut self, name: &'a str, span: Span) -> LocalId {
         let level = self.functions.len() - 1;
         let locals = &mut self.functions[level].locals;
         let id = LocalId(locals.len() as u32);
         locals.push(Local { name, assigned: false });
-        self.bindings.push(Binding { name, level, what: Name::Local(id), tool: None });
+        self.bindings.push(Binding { name, level, what: Name::Local(id), tool: None, span });
+        self.sight_local(span, self.bindings.len() - 1);
         id
     }
 
@@ -52,6 +53,7 @@ impl<'a> Resolver<'a, '_> {
     /// Resolves a symbol used as a value.
     pub(super) fn symbol(&mut self, name: &'a str, span: Span) -> Kind<'a> {
         if let Some(index) = self.binding(name) {
+            self.sight_local(span, index);
             return Kind::Name(match self.bindings[index].tool {
                 Some(tool) => Name::Tool(tool),
                 None => self.reach(index),
@@ -62,6 +64,7 @@ impl<'a> Resolver<'a, '_> {
             return self.qualified(name, space, member, span);
         }
         if let Some(found) = self.global(name) {
+            self.sight_global(found, name, span);
             return Kind::Name(found);
         }
         if self.siblings.is_some() && matches!(name, "*1" | "*2" | "*3") {
@@ -199,7 +202,7 @@ impl<'a> Resolver<'a, '_> {
         let mut problem =
             Diagnostic::error(Code::UnknownTool, span, format!("`tool/{name}` is not a granted tool"));
         problem = match suggest::nearest(name, granted()) {
-            Some(near) => problem.suggest(&format!("tool/{near}")),
+            Some(near) => problem.suggest(&format!("tool/{near}")).fix(span, format!("tool/{near}")),
             None if granted().next().is_none() => problem.hint("no tools are granted to this program"),
             None => {
                 let some: Vec<&str> = granted().take(20).collect();
@@ -211,7 +214,12 @@ impl<'a> Resolver<'a, '_> {
 
     /// Resolves `#'name` to the var of a definition; builtins have none and stand for themselves.
     pub(super) fn var(&mut self, name: &'a str, span: Span) -> Kind<'a> {
-        match self.global(name) {
+        let found = self.global(name);
+        if let Some(found) = found {
+            // Behind the `#'`.
+            self.sight_global(found, name, Span { start: span.start + 2, ..span });
+        }
+        match found {
             Some(Name::Def(def)) => Kind::Name(Name::Var(def)),
             Some(found) => Kind::Name(found),
             None => self.unbound(name, span),
@@ -233,6 +241,9 @@ impl<'a> Resolver<'a, '_> {
     /// search has to be paid for.
     #[cold]
     pub(super) fn is_worth_a_hint(&mut self, name: &str) -> bool {
+        if self.sightings.is_some() {
+            return false;
+        }
         let misses = self.missing.entry(name.to_string()).or_default();
         *misses += 1;
         if *misses > MAX_MISSES || self.errors.len() >= 4 * MAX_ERRORS {
@@ -281,7 +292,10 @@ impl<'a> Resolver<'a, '_> {
         }
         let mut problem = unbound(name, span, format!("`{name}` is not defined"));
         if let Some(hint) = self.hint_for(name) {
-            problem = problem.hint(hint);
+            problem = match hint {
+                NameHint::Advice(text) => problem.hint(text),
+                NameHint::Near(near) => problem.suggest(&near).fix(span, near),
+            };
         }
         self.fail(problem)
     }
@@ -295,9 +309,10 @@ impl<'a> Resolver<'a, '_> {
             && self.global(name).is_none()
     }
 
-    fn hint_for(&self, name: &str) -> Option<String> {
+    fn hint_for(&self, name: &str) -> Option<NameHint> {
         if expand::is_form_name(name) {
-            return Some(format!("`{name}` is a form, not a value: write it in parentheses, ({name} …)"));
+            let text = format!("`{name}` is a form, not a value: write it in parentheses, ({name} …)");
+            return Some(NameHint::Advice(text));
         }
         let locals = self.bindings.iter().map(|binding| binding.name).filter(|name| !name.contains('·'));
         let defs = self.defs.iter().filter(|def| def.definitions > 0).map(|def| def.name);
@@ -306,10 +321,10 @@ impl<'a> Resolver<'a, '_> {
         let own = locals.chain(siblings).chain(defs).chain(earlier);
         if let Some(hint) = suggest::foreign(name) {
             // `chunk` is a function of Clojure, and a misspelling if the program has `chunks`.
-            return Some(match suggest::nearest(name, own) {
+            return Some(NameHint::Advice(match suggest::nearest(name, own) {
                 Some(near) => format!("did you mean `{near}`? If not: {hint}"),
                 None => hint.to_owned(),
-            });
+            }));
         }
         let dashed = name.replace('_', "-");
         let is_known = |name: &str| {
@@ -319,7 +334,7 @@ impl<'a> Resolver<'a, '_> {
                 || lookup(name).is_some()
         };
         if dashed != name && is_known(&dashed) {
-            return Some(format!("did you mean `{dashed}`?"));
+            return Some(NameHint::Near(dashed));
         }
         let builtins = BUILTINS.iter().map(|row| row.name).filter(|name| !name.starts_with('%'));
         let prefixed =
@@ -327,7 +342,7 @@ impl<'a> Resolver<'a, '_> {
         let constants = CONSTANTS.iter().map(|row| row.name);
         let all = own.chain(builtins).chain(constants);
         let near = prefixed.or_else(|| suggest::nearest(name, all));
-        near.map(|near| format!("did you mean `{near}`?"))
+        near.map(|near| NameHint::Near(near.to_string()))
     }
 
     #[cold]
@@ -339,7 +354,7 @@ impl<'a> Resolver<'a, '_> {
         let problem = if let Some(hint) = suggest::foreign(name) {
             problem.hint(hint)
         } else if let Some(near) = suggest::nearest(name, methods.iter().copied()) {
-            problem.suggest(near)
+            problem.suggest(near).fix(span, near)
         } else if !alike.is_empty() {
             problem.hint(format!("methods that begin in the same way: {}", alike.join(" ")))
         } else {
@@ -397,7 +412,9 @@ impl<'a> Resolver<'a, '_> {
                 if lookup(member).is_some() {
                     problem.hint(format!("`{member}` takes no prefix; {has}"))
                 } else if let Some(near) = suggest::nearest(member, found.spellings()) {
-                    problem.hint(format!("did you mean `{space}/{near}`? {has}"))
+                    problem
+                        .hint(format!("did you mean `{space}/{near}`? {has}"))
+                        .fix(span, format!("{space}/{near}"))
                 } else {
                     problem.hint(has)
                 }
@@ -405,6 +422,14 @@ impl<'a> Resolver<'a, '_> {
         };
         self.fail(problem)
     }
+}
+
+/// Help for an unknown name.
+enum NameHint {
+    /// The name that was probably meant.
+    Near(String),
+    /// Any other text.
+    Advice(String),
 }
 
 /// Returns the methods that share the first word of `name`: for `.getZone`, those that begin with `.get`.

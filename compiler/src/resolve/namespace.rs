@@ -2,8 +2,7 @@
 //! preludes.
 
 use super::call::wrong_count;
-use super::siblings::Siblings;
-use super::{FunctionScope, Resolver};
+use super::{FunctionScope, Resolver, Siblings};
 use crate::form::{Form, FormKind, Special, split_qualified};
 use crate::interface::{Held, Interface};
 use crate::meter::Meter;
@@ -58,14 +57,7 @@ pub(crate) fn resolve_namespace<'a>(
     let Space { name: namespace, namespaces, requires, used } = space;
     let scope = Scope::default().with_interface(used);
     let mut resolver = Resolver::new(&[], &scope, false, arena, meter);
-    let numbers = definitions.iter().enumerate();
-    resolver.siblings = Some(Siblings {
-        namespace,
-        namespaces,
-        names: numbers.map(|(i, d)| (d.name, (i as u32, d.value.is_some()))).collect(),
-        current: 0,
-        calls: Vec::new(),
-    });
+    resolver.siblings = Some(Siblings::of(namespace, namespaces, definitions));
     // A function around everything, without parameters and locals.
     resolver.functions.push(FunctionScope::new(0));
     let mut functions: Vec<&'a Lambda<'a>> = Vec::with_capacity(definitions.len());
@@ -101,7 +93,7 @@ pub(crate) fn resolve_namespace<'a>(
 
 impl<'a> Resolver<'a, '_> {
     /// Resolves a definition to a function; a constant to one without parameters.
-    fn definition(&mut self, definition: &Definition<'a>) -> &'a Lambda<'a> {
+    pub(super) fn definition(&mut self, definition: &Definition<'a>) -> &'a Lambda<'a> {
         let span = definition.form.span;
         let found = match definition.value {
             Some(value) => {
@@ -191,7 +183,7 @@ impl<'a> Resolver<'a, '_> {
         }
         let mut bindings = Vec::new();
         for (name, span) in names {
-            bindings.push((self.bind_name(name), Node { span, kind: Kind::Const(Constant::Nil) }));
+            bindings.push((self.bind_name(name, span), Node { span, kind: Kind::Const(Constant::Nil) }));
         }
         Some(self.arena.alloc_slice_copy(&bindings))
     }
@@ -200,6 +192,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn define_here(
         &mut self,
         form: Form<'a>,
+        target: &Form<'a>,
         name: &'a str,
         value: Option<&'a Form<'a>>,
     ) -> Kind<'a> {
@@ -210,7 +203,7 @@ impl<'a> Resolver<'a, '_> {
             FormKind::List([Form { kind: FormKind::Special(Special::Fn), .. }, rest @ ..])
                 if !matches!(rest.first(), Some(Form { kind: FormKind::Symbol(_), .. })) =>
             {
-                let own = Form::new(form.span, FormKind::Symbol(name));
+                let own = Form::new(target.span, FormKind::Symbol(name));
                 let mut parts = vec![own];
                 parts.extend_from_slice(rest);
                 let kind = self.function(*value, self.arena.alloc_slice_copy(&parts), None, None);
@@ -218,6 +211,9 @@ impl<'a> Resolver<'a, '_> {
             }
             _ => self.node(*value, false),
         };
+        if let Some(index) = self.binding(name) {
+            self.sight_local(target.span, index);
+        }
         let binding = self.binding(name).map(|index| self.bindings[index]);
         let local = match binding {
             Some(binding) if binding.level + 1 == self.functions.len() => match binding.what {
@@ -349,13 +345,14 @@ impl<'a> Resolver<'a, '_> {
                 return Some(Kind::Const(Constant::Nil));
             }
             let member = name.get(space.len() + 1..).unwrap_or_default();
-            let mut hint =
-                format!("(ns-publics '{space}) lists its exports, (apropos \"{member}\") searches");
-            if let Some(near) = suggest::nearest(name, interface.names()) {
-                hint = format!("did you mean `{near}`? {hint}");
-            }
+            let hint = format!("(ns-publics '{space}) lists its exports, (apropos \"{member}\") searches");
             let message = format!("`{name}` is not an export of `{space}`");
-            return Some(self.fail(Diagnostic::error(Code::InvalidForm, span, message).hint(hint)));
+            let problem = Diagnostic::error(Code::InvalidForm, span, message);
+            let problem = match suggest::nearest(name, interface.names()) {
+                Some(near) => problem.hint(format!("did you mean `{near}`? {hint}")).fix(span, near),
+                None => problem.hint(hint),
+            };
+            return Some(self.fail(problem));
         };
         // Its tools are checked now: later, other calls may have been made already.
         let missing = shape.tools.iter().find(|tool| !self.scope.has_tool_for_preludes(tool));

@@ -1,5 +1,6 @@
 //! Definitions beside the one being resolved, when a prelude is compiled.
 
+use super::Definition;
 use ptc_bytecode::Span;
 use std::collections::HashMap;
 
@@ -16,7 +17,18 @@ pub(crate) struct Siblings<'a> {
     pub(super) calls: Vec<(u32, usize, Span)>,
 }
 
-impl Siblings<'_> {
+impl<'a> Siblings<'a> {
+    /// Makes the siblings of the first definition.
+    pub(super) fn of(
+        namespace: &'a str,
+        namespaces: &'a [&'a str],
+        definitions: &[Definition<'a>],
+    ) -> Siblings<'a> {
+        let numbers = definitions.iter().enumerate();
+        let names = numbers.map(|(i, d)| (d.name, (i as u32, d.value.is_some()))).collect();
+        Siblings { namespace, namespaces, names, current: 0, calls: Vec::new() }
+    }
+
     /// Returns the definitions, in no order; a suggestion picks the nearest.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<&str> = self.names.keys().copied().collect();

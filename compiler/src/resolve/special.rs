@@ -26,9 +26,10 @@ impl<'a> Resolver<'a, '_> {
             }
             (Special::Recur, _) => self.recur(form, args, tail),
             (Special::Fn, _) => self.function(form, args, None, None),
-            (Special::Def | Special::DefOnce, [Form { kind: FormKind::Symbol(name), .. }, value @ ..]) => {
-                self.define(form, name, value, special == Special::DefOnce)
-            }
+            (
+                Special::Def | Special::DefOnce,
+                [target @ Form { kind: FormKind::Symbol(name), .. }, value @ ..],
+            ) => self.define(form, target, name, value, special == Special::DefOnce),
             (Special::And, _) => self.and_or(args, tail, Constant::Bool(true), Kind::And),
             (Special::Or, _) => self.and_or(args, tail, Constant::Nil, Kind::Or),
             (Special::Cond, _) => self.cond(args, tail),
@@ -146,7 +147,10 @@ impl<'a> Resolver<'a, '_> {
             // A bare name inside `or` may not be defined by any turn yet (D11).
             let unset = if is_or { form.as_symbol().and_then(|name| self.def_or_nil(name)) } else { None };
             let node = match unset {
-                Some(name) => Node { span: form.span, kind: Kind::Name(name) },
+                Some(name) => {
+                    self.sight_definition(form.as_symbol().unwrap_or_default(), form.span);
+                    Node { span: form.span, kind: Kind::Name(name) }
+                }
                 None if i == 0 => self.node(*form, tail && i == last),
                 None => self.maybe(|this| this.node(*form, tail && i == last)),
             };
@@ -239,16 +243,24 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Resolves `(def name "doc"? value)`, `(defonce …)`, and `(def name)` made by `declare`.
-    fn define(&mut self, form: Form<'a>, name: &'a str, value: &'a [Form<'a>], once: bool) -> Kind<'a> {
+    fn define(
+        &mut self,
+        form: Form<'a>,
+        target: &Form<'a>,
+        name: &'a str,
+        value: &'a [Form<'a>],
+        once: bool,
+    ) -> Kind<'a> {
         let (doc, value) = match value {
             [] => (None, None),
             [Form { kind: FormKind::Str(doc), .. }, value] => (Some(*doc), Some(value)),
             [value, ..] => (None, Some(value)),
         };
         if self.siblings.is_some() {
-            return self.define_here(form, name, value);
+            return self.define_here(form, target, name, value);
         }
         let def = self.def_ref(name);
+        self.sight_definition(name, target.span);
         let Some(value) = value else {
             self.defs[def.0 as usize].is_declared = true;
             return Kind::Name(Name::Var(def));
@@ -324,7 +336,7 @@ impl<'a> Resolver<'a, '_> {
         if form.as_symbol().is_none() {
             self.malformed(form.span, Special::Let);
         }
-        self.bind_name(form.as_symbol().unwrap_or("_"))
+        self.bind_name(form.as_symbol().unwrap_or("_"), form.span)
     }
 }
 

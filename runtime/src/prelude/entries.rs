@@ -6,7 +6,7 @@ use ptc_bytecode::ExportRecord;
 
 impl Prelude {
     /// Returns one entry for each export, in the same order; made on first use.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[Entry] {
         self.inner.entries.get_or_init(|| self.exports().iter().map(entry).collect())
     }
 }

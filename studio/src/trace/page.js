@@ -289,9 +289,28 @@ by("close").addEventListener("click", () => {
   draw();
 });
 
+// A trace that is served may grow. The page is then loaded again, at the same row; the last row is followed.
+function live({ request, name, version }) {
+  const look = async () => {
+    try {
+      const answer = await fetch(request, {
+        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }),
+      });
+      const now = answer.ok ? (await answer.json()).version : version;
+      if (now !== version) {
+        if (chosen === spans.length - 1) history.replaceState(null, "", "#last");
+        return location.reload();
+      }
+    } catch { /* The studio has ended, or is busy. */ }
+    setTimeout(look, 1000);
+  };
+  setTimeout(look, 1000);
+}
+
 draw();
+if (data.live) live(data.live);
 if (spans.length) {
-  const asked = Number.parseInt(location.hash.slice(1), 10);
+  const asked = location.hash === "#last" ? spans.length - 1 : Number.parseInt(location.hash.slice(1), 10);
   if (asked > 0 && asked < spans.length) reveal(asked); else choose(0);
   tree.focus({ preventScroll: true });
 }

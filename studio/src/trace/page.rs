@@ -3,8 +3,8 @@
 //! What models, programs and tools said is data for the script, which only ever writes it as text. The policy
 //! of the page lets no other script run and nothing be fetched.
 
-use super::{dollars, grouped, sections, text, took};
-use ptc_agent::trace::{Analyzer, Kind, Span, Tree};
+use super::{dollars, grouped, problems, sections, took};
+use ptc_agent::trace::{Analyzer, Kind, Span, Tree, TurnRecord};
 use ptc_bytecode::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -17,13 +17,41 @@ const SCRIPT: &str = include_str!("page.js");
 /// Spans that a browser shows without trouble; the others are left out, and told.
 const MAX_SPANS: usize = 20_000;
 
-/// The page.
+/// Makes the page, as a file that needs nothing else.
 pub fn html(trace: &Analyzer) -> String {
+    made(trace, None).0
+}
+
+/// Where a page that is served looks for more: it is loaded again once its trace has grown.
+pub struct Live<'p> {
+    /// Address that tells the state of a trace.
+    pub request: &'p str,
+    /// Name of the trace there.
+    pub name: &'p str,
+    /// State that the page shows.
+    pub version: &'p str,
+}
+
+/// Makes the page of a trace that may grow, and the policy it is served with.
+pub fn html_live(trace: &Analyzer, live: &Live<'_>) -> (String, String) {
+    made(trace, Some(live))
+}
+
+fn made(trace: &Analyzer, live: Option<&Live<'_>>) -> (String, String) {
     let tree = trace.build_tree();
-    let data = in_script(&data(trace, &tree).to_string());
+    let mut data = data(trace, &tree);
+    if let Some(Live { request, name, version }) = live {
+        data["live"] = json!({"request": request, "name": name, "version": version});
+    }
+    let data = in_script(&data.to_string());
     // Nobody can know the hash of what their own text is part of.
     let nonce = hex(&Sha256::digest(data.as_bytes()).into());
     let title = in_text(&title(trace, &tree));
+    let connect = if live.is_some() { "'self'" } else { "'none'" };
+    let policy = format!(
+        "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src {connect}; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    );
     // In one pass: what is filled in is not looked at again.
     let mut out = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
     let mut rest = PAGE;
@@ -34,13 +62,46 @@ pub fn html(trace: &Analyzer) -> String {
         out.push_str(match name {
             "title" => &title,
             "nonce" => &nonce,
+            "connect" => connect,
             "style" => STYLE,
             "script" => SCRIPT,
             _ => &data,
         });
         rest = after;
     }
-    out + rest
+    (out + rest, policy)
+}
+
+/// A turn of a mission as text, for comparing.
+pub struct Turn {
+    /// Who took it, and its number.
+    pub title: String,
+    /// True if it failed.
+    pub failed: bool,
+    /// Its program, prints and result.
+    pub text: String,
+}
+
+/// Returns the turns of a trace in their order.
+pub fn turns(trace: &Analyzer) -> Vec<Turn> {
+    let turn = |turn: TurnRecord| {
+        let mut text = turn.program.unwrap_or_default();
+        for print in &turn.prints {
+            text += &format!("\n; printed: {print}");
+        }
+        for call in &turn.tool_calls {
+            text += &format!("\n; called: {call}");
+        }
+        if let Some(result) = &turn.result_preview {
+            text += &format!("\n;=> {result}");
+        }
+        if let Some(fail) = &turn.fail {
+            text += &format!("\n; failed: {fail}");
+        }
+        let name = turn.agent_name.unwrap_or_else(|| turn.driver.clone());
+        Turn { title: format!("{name}, turn {}", turn.turn), failed: !turn.success, text }
+    };
+    trace.turns().into_iter().map(turn).collect()
 }
 
 fn title(trace: &Analyzer, tree: &Tree) -> String {
@@ -80,7 +141,7 @@ fn data(trace: &Analyzer, tree: &Tree) -> Value {
             })
         })
         .collect();
-    let mut notes = text::problems(trace);
+    let mut notes = problems(trace);
     if tree.spans.len() > MAX_SPANS {
         notes.push(format!(
             "{} spans are left out: the page shows the first {MAX_SPANS}",
