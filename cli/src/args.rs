@@ -5,6 +5,7 @@ mod attach;
 mod effects;
 mod help;
 mod mcp;
+mod sql;
 mod start;
 mod upstream;
 mod words;
@@ -18,6 +19,7 @@ pub use attach::AttachArgs;
 pub use effects::{EffectsArgs, EffectsCommand, LedgerAt, RecordArgs, VerdictArg};
 pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
+pub use sql::SqlArgs;
 pub use start::{CompletionsArgs, InitArgs, InitKind, ManArgs};
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 pub use words::parse;
@@ -54,6 +56,7 @@ pub enum Command {
     Run(RunArgs),
     Repl(ReplArgs),
     Batch(BatchArgs),
+    Sql(SqlArgs),
     Agent(AgentArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),

@@ -19,6 +19,7 @@ pub mod manual;
 pub mod mcp;
 pub mod repl;
 pub mod run;
+pub mod sql;
 pub mod store;
 pub mod test;
 pub mod trace;
