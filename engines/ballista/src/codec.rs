@@ -54,15 +54,8 @@ struct Written {
 }
 
 impl Written {
-    fn of(reference: &Reference) -> Result<Written> {
-        if reference.is_volatile {
-            return Err(DataFusionError::Plan(format!(
-                "`{}` reads the clock, so a task that is tried again could give another result; pass the time as an \
-                 argument",
-                reference.name
-            )));
-        }
-        Ok(Written { reference: reference.clone(), arguments: Vec::new(), rows: None, projection: None })
+    fn of(reference: &Reference) -> Written {
+        Written { reference: reference.clone(), arguments: Vec::new(), rows: None, projection: None }
     }
 
     fn of_call(call: &Call, schema: &SchemaRef) -> Result<Written> {
@@ -77,7 +70,7 @@ impl Written {
             let message = format!("the columns of `{}` cannot be sent to a cluster", call.reference.name);
             return Err(DataFusionError::Plan(message));
         }
-        Ok(Written { arguments, rows, ..Written::of(&call.reference)? })
+        Ok(Written { arguments, rows, ..Written::of(&call.reference) })
     }
 
     fn write(&self, buf: &mut Vec<u8>) -> Result<()> {
@@ -98,6 +91,14 @@ impl Written {
         let written: Written = postcard::from_bytes(rest).map_err(|error| refused(&error.to_string()))?;
         if written.reference.kind != kind {
             return Err(refused("it is of another kind"));
+        }
+        // Not when it is written: errors of writing functions are ignored there.
+        if written.reference.is_volatile {
+            return Err(DataFusionError::Plan(format!(
+                "`{}` is of a file that reads the clock, so a task that is tried again could give another result; \
+                 pass the time as an argument",
+                written.reference.name
+            )));
         }
         // The names of functions go into programs.
         let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !"()[]{}\"';@^`~,\\#".contains(c);
@@ -132,13 +133,13 @@ impl Written {
 
 fn write_scalar(node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<bool> {
     let Some(scalar) = node.inner().downcast_ref::<Scalar>() else { return Ok(false) };
-    Written::of(scalar.reference())?.write(buf)?;
+    Written::of(scalar.reference()).write(buf)?;
     Ok(true)
 }
 
 fn write_aggregate(node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<bool> {
     let Some(aggregate) = node.inner().downcast_ref::<Aggregate>() else { return Ok(false) };
-    Written::of(aggregate.reference())?.write(buf)?;
+    Written::of(aggregate.reference()).write(buf)?;
     Ok(true)
 }
 
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn functions_survive_a_plan_and_damage_is_an_error() {
         let mut bytes = Vec::new();
-        Written::of(&reference()).and_then(|written| written.write(&mut bytes)).expect("written");
+        Written::of(&reference()).write(&mut bytes).expect("written");
         let read = Written::read(&bytes, Kind::Scalar).expect("intact").expect("ours");
         assert_eq!(read.reference, reference());
         assert!(Written::read(&bytes, Kind::Aggregate).is_err());
@@ -355,14 +356,16 @@ mod tests {
         for target in ["a b", "f) (tool/call", "f;", "\"f\"", "(fn [] 1)"] {
             let mut bytes = Vec::new();
             let reference = Reference { target: target.into(), ..reference() };
-            Written::of(&reference).and_then(|written| written.write(&mut bytes)).expect("written");
+            Written::of(&reference).write(&mut bytes).expect("written");
             assert!(Written::read(&bytes, Kind::Scalar).is_err(), "{target}");
         }
     }
 
     #[test]
-    fn functions_that_read_the_clock_are_not_sent() {
-        let error = Written::of(&Reference { is_volatile: true, ..reference() }).err().expect("refused");
-        assert!(error.to_string().contains("`fee` reads the clock"), "{error}");
+    fn functions_that_read_the_clock_are_refused() {
+        let mut bytes = Vec::new();
+        Written::of(&Reference { is_volatile: true, ..reference() }).write(&mut bytes).expect("written");
+        let error = Written::read(&bytes, Kind::Scalar).err().expect("refused");
+        assert!(error.to_string().contains("`fee` is of a file that reads the clock"), "{error}");
     }
 }
