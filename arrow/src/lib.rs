@@ -39,6 +39,6 @@ mod value;
 pub use column::Unsupported;
 pub use columns::{Columns, Misfit, OnError};
 pub use infer::{Conflict, infer};
-pub use schema::{SchemaError, parse_schema};
+pub use schema::{SchemaError, parse_schema, type_text};
 pub use table::Table;
 pub use value::Value;

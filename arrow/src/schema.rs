@@ -2,6 +2,7 @@
 
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use std::fmt;
+use std::sync::Arc;
 
 /// Maximum nesting of a type: reading it recurses.
 const MAX_DEPTH: usize = 32;
@@ -60,6 +61,45 @@ pub fn parse_schema(text: &str) -> Result<Schema, SchemaError> {
     }
 }
 
+/// Writes a type as [`parse_schema`] reads it; None for types that schemas as text do not have.
+///
+/// ```
+/// let schema = ptc_arrow::parse_schema("lines: list<{price: decimal(9, 2), \"a b\": int}>").unwrap();
+/// let text = ptc_arrow::type_text(schema.field(0).data_type()).unwrap();
+/// assert_eq!(text, "list<{price: decimal(9, 2), \"a b\": int}>");
+/// assert_eq!(ptc_arrow::type_text(&arrow_schema::DataType::Binary), None);
+/// ```
+pub fn type_text(kind: &DataType) -> Option<String> {
+    let text = written(kind, MAX_DEPTH)?;
+    // Lists and structs say more than their text, such as the names of items.
+    let is_same = parse_schema(&format!("value: {text}")).is_ok_and(|it| it.field(0).data_type() == kind);
+    is_same.then_some(text)
+}
+
+fn written(kind: &DataType, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    Some(match kind {
+        DataType::List(item) => format!("list<{}>", written(item.data_type(), depth)?),
+        DataType::Struct(fields) => {
+            let field = |field: &Arc<Field>| {
+                let name = field.name();
+                let is_plain = !name.is_empty() && !name.contains(is_end);
+                let name = if is_plain { name.clone() } else { format!("\"{name}\"") };
+                Some(format!("{name}: {}", written(field.data_type(), depth)?))
+            };
+            format!("{{{}}}", fields.iter().map(field).collect::<Option<Vec<_>>>()?.join(", "))
+        }
+        DataType::Timestamp(..) => "timestamp".to_string(),
+        DataType::Decimal128(precision, scale) => format!("decimal({precision}, {scale})"),
+        other => TYPES.iter().find(|(_, known)| known == other).map(|(name, _)| (*name).to_string())?,
+    })
+}
+
+/// True for the characters that end a name without quotes.
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || "<>{}():,\"".contains(c)
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -97,7 +137,6 @@ impl<'t> Reader<'t> {
             return Ok(&rest[..end]);
         }
         let rest = self.rest();
-        let is_end = |c: char| c.is_whitespace() || "<>{}():,\"".contains(c);
         let name = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         if name.is_empty() {
             return Err(self.error("expected a name"));

@@ -5,6 +5,7 @@ mod attach;
 mod effects;
 mod help;
 mod mcp;
+mod sql;
 mod start;
 mod studio;
 mod upstream;
@@ -19,6 +20,7 @@ pub use attach::AttachArgs;
 pub use effects::{EffectsArgs, EffectsCommand, LedgerAt, RecordArgs, VerdictArg};
 pub use help::command;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
+pub use sql::SqlArgs;
 pub use start::{CompletionsArgs, InitArgs, InitKind, LspArgs, ManArgs};
 pub use studio::StudioArgs;
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
@@ -56,6 +58,7 @@ pub enum Command {
     Run(RunArgs),
     Repl(ReplArgs),
     Batch(BatchArgs),
+    Sql(SqlArgs),
     Agent(AgentArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),

@@ -20,6 +20,7 @@ pub mod manual;
 pub mod mcp;
 pub mod repl;
 pub mod run;
+pub mod sql;
 pub mod store;
 pub mod studio;
 pub mod test;

@@ -51,11 +51,15 @@ pub fn main_with(words: Vec<OsString>) -> ExitCode {
 
 /// Runs the command that these words name.
 fn run(words: Vec<OsString>) -> ExitCode {
+    if let Some(code) = cmd::sql::handed_over(&words) {
+        return code;
+    }
     match args::parse(words).command {
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Run(args) => cmd::run::run(&args),
         Command::Repl(args) => cmd::repl::run(&args),
         Command::Batch(args) => cmd::batch::run(&args),
+        Command::Sql(args) => cmd::sql::run(&args),
         Command::Agent(args) => cmd::agent::commands::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Fmt(args) => cmd::fmt::run(&args),

@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 
 /// Commands as `ptc --help` lists them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Run programs", &["run", "eval", "repl", "studio", "batch", "check", "fmt", "disasm"]),
+    ("Run programs", &["run", "eval", "repl", "studio", "batch", "sql", "check", "fmt", "disasm"]),
     ("Agents", &["agent", "trace"]),
     ("Preludes", &["test", "build", "inspect", "verify", "key", "store"]),
     ("Servers", &["mcp", "doctor", "upstream", "effects"]),

@@ -174,7 +174,7 @@ fn files_name_the_repository_of_the_manifests() {
     }
 }
 
-/// The bindings are no members of the workspace, so nothing else keeps their versions equal.
+/// Bindings and engines are no members of the workspace, so nothing else keeps their versions equal.
 #[test]
 fn bindings_have_the_version_of_the_crates() {
     let metadata = metadata();
@@ -182,6 +182,7 @@ fn bindings_have_the_version_of_the_crates() {
     for (path, line) in [
         ("python/Cargo.toml", format!("version = \"{version}\"")),
         ("node/Cargo.toml", format!("version = \"{version}\"")),
+        ("engines/Cargo.toml", format!("version = \"{version}\"")),
         ("node/package.json", format!("\"version\": \"{version}\"")),
     ] {
         let Ok(text) = std::fs::read_to_string(root().join(path)) else { continue };

@@ -1,0 +1,1 @@
+(defn twice [x] (* 2 x))
