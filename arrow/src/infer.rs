@@ -53,21 +53,54 @@ enum Shape {
 /// assert_eq!(error.to_string(), "the column `n` has integers and strings");
 /// ```
 pub fn infer(results: &[Value]) -> Result<Schema, Conflict> {
-    let are_maps = is_record(results);
-    let mut shape = Shape::Nothing;
-    for result in results {
-        let name = if are_maps { "" } else { "value" };
-        shape = shape.and(Shape::of(result, name)?, name)?;
-    }
-    match shape {
-        Shape::Map(members) if are_maps => Ok(Schema::new(fields(members, "")?)),
-        other => Ok(Schema::new(vec![Field::new("value", other.data_type("value")?, true)])),
+    let mut inference = Inference::default();
+    results.iter().try_for_each(|result| inference.add(result))?;
+    inference.schema()
+}
+
+/// [Inference](infer) of a schema from results that are not all in memory at the same time.
+///
+/// ```
+/// use ptc_arrow::{Inference, Value};
+/// let mut inference = Inference::default();
+/// for n in 0..3 {
+///     inference.add(&Value::Int(n)).unwrap();
+/// }
+/// assert_eq!(inference.schema().unwrap().field(0).name(), "value");
+/// ```
+#[derive(Debug)]
+pub struct Inference {
+    shape: Shape,
+    /// True if results are rows of columns by name: the first that is not nil is a map. None before that one.
+    are_maps: Option<bool>,
+}
+
+impl Default for Inference {
+    fn default() -> Inference {
+        Inference { shape: Shape::Nothing, are_maps: None }
     }
 }
 
-/// True if results are rows of columns by name: the first that is not nil is a map.
-fn is_record(results: &[Value]) -> bool {
-    matches!(results.iter().find(|value| **value != Value::Nil), Some(Value::Map(_)))
+impl Inference {
+    /// Takes one more result into account.
+    pub fn add(&mut self, result: &Value) -> Result<(), Conflict> {
+        if *result == Value::Nil {
+            return Ok(());
+        }
+        let are_maps = *self.are_maps.get_or_insert(matches!(result, Value::Map(_)));
+        let name = if are_maps { "" } else { "value" };
+        let before = std::mem::replace(&mut self.shape, Shape::Nothing);
+        self.shape = before.and(Shape::of(result, name)?, name)?;
+        Ok(())
+    }
+
+    /// Returns the schema of all results.
+    pub fn schema(self) -> Result<Schema, Conflict> {
+        match (self.shape, self.are_maps) {
+            (Shape::Map(members), Some(true)) => Ok(Schema::new(fields(members, "")?)),
+            (shape, _) => Ok(Schema::new(vec![Field::new("value", shape.data_type("value")?, true)])),
+        }
+    }
 }
 
 impl Shape {

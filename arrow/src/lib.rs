@@ -38,7 +38,7 @@ mod value;
 
 pub use column::Unsupported;
 pub use columns::{Columns, Misfit, OnError};
-pub use infer::{Conflict, infer};
+pub use infer::{Conflict, Inference, infer};
 pub use schema::{SchemaError, parse_schema, type_text};
 pub use table::Table;
 pub use value::Value;

@@ -3,51 +3,16 @@
 // The command is that of the package, or the one that `PTC_TEST_COMMAND` names. That it gives what the corpus expects is
 // for the tests in Rust; here its values as plain JavaScript are compared with the corpus, too.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { test } from "node:test";
 import * as ptc from "ptc-lisp";
+import { ofCases, ofCommand, ofError, ofOutcome } from "./answers.mjs";
 import { read, same } from "./printed.mjs";
 import { cases } from "./support.mjs";
 
 const CASES = cases();
 const LIMITS = { fuel: 100_000_000, timeout_ms: 20_000 };
 
-/** What the command tells of each case, by id. */
-function told() {
-  const bin = join(dirname(createRequire(import.meta.url).resolve("ptc-lisp/package.json")), "bin", "ptc.js");
-  const own = process.env.PTC_TEST_COMMAND;
-  const words = own ? [own] : [process.execPath, bin];
-  const flags = ["eval", "--jsonl", "--fuel", String(LIMITS.fuel), "--timeout", "20s"];
-  const lines = CASES.map(({ id, program, context }) => JSON.stringify({ id, program, context: context ?? {} }));
-  const options = { input: lines.join("\n"), encoding: "utf8", maxBuffer: 2 ** 30 };
-  const output = execFileSync(words[0], [...words.slice(1), ...flags], options);
-  const answers = output.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  return new Map(answers.map((answer) => [answer.id, answer]));
-}
-
-const TOLD = told();
-
-function ofError(error) {
-  if (!(error instanceof ptc.PtcError)) throw error;
-  const { kind, problem, line, prints, fuel, compileFuel } = error;
-  return { ok: false, kind, message: problem, line, prints, fuel, compileFuel };
-}
-
-function ofOutcome(outcome) {
-  try {
-    const { text, prints, fuel, compileFuel } = outcome;
-    return { ok: true, value: text, prints, fuel, compileFuel };
-  } catch (error) {
-    return { ok: false, kind: error.kind, message: error.problem };
-  }
-}
-
-function ofCommand({ ok, value, error, prints, fuel, compile_fuel: compileFuel }) {
-  if (ok) return { ok, value, prints, fuel, compileFuel };
-  return { ok, kind: error.kind, message: error.message, line: error.line, prints, fuel, compileFuel };
-}
+const TOLD = ofCases(CASES, LIMITS);
 
 /** Returns what differs. */
 function difference(id, found) {

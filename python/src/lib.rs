@@ -5,6 +5,7 @@
 
 mod agent;
 mod batch;
+mod batch_result;
 mod cancel;
 mod command;
 mod compute;
@@ -37,7 +38,9 @@ mod _ptc {
     #[pymodule_export]
     use crate::agent::{PyAgent, PyMission, PyStep};
     #[pymodule_export]
-    use crate::batch::{PyBatchResult, PyRows, run_batch};
+    use crate::batch::{PyRows, run_batch};
+    #[pymodule_export]
+    use crate::batch_result::PyBatchResult;
     #[pymodule_export]
     use crate::cancel::PyCancel;
     #[pymodule_export]

@@ -1,5 +1,5 @@
 """Runs everything at once for a while and watches the memory: `python tests/stress.py [seconds]`, or with
-`--rounds N` a number of times, for tools that slow it down: `.ci/run python_valgrind`.
+`--slowly [seconds]` everything in turn, for tools that slow it down: `.ci/run python_valgrind`.
 
 Threads run programs that call tools, fail, are cancelled, suspend and go to bytes, beside event loops with async ones;
 then the process forks. It fails if a value is wrong, something hangs, or memory grows after the first third.
@@ -112,6 +112,10 @@ def tables(dice: random.Random) -> None:
     rows = [{"n": dice.randrange(100)} for _ in range(200)]
     assert ptc.batch("(* 2 data/n)", rows, limits=LIMITS).values == [row["n"] * 2 for row in rows]
     assert sum(COUNTS().values()) == 500
+    # Columns go out through the interface of Arrow, and come in again.
+    doubled = ptc.batch("{:n (* 2 data/n) :text (str data/n) :list [data/n]}", rows, limits=LIMITS)
+    again = ptc.batch("[data/n data/text data/list]", doubled, limits=LIMITS)
+    assert again.values == [[row["n"] * 2, str(row["n"]), [row["n"]]] for row in rows]
 
 
 def sessions(dice: random.Random) -> None:
@@ -215,15 +219,19 @@ def main(seconds: float) -> None:
         sys.exit("memory grows")
 
 
-def some(rounds: int) -> None:
-    """Works so many times on each of two threads."""
+def slowly(seconds: float) -> None:
+    """Does all work in turn on each of two threads, for so many seconds and at least once."""
+    until = time.monotonic() + seconds
     wrong: list[BaseException] = []
+    rounds = [0, 0]
 
     def worker(seed: int) -> None:
+        dice = random.Random(seed)
         try:
-            for _ in range(rounds):
+            while not rounds[seed] or (time.monotonic() < until and not wrong):
                 for work in WORK:
-                    work(random.Random(seed))
+                    work(dice)
+                rounds[seed] += 1
         except BaseException as error:
             wrong.append(error)
 
@@ -235,11 +243,10 @@ def some(rounds: int) -> None:
     gc.collect()
     if wrong:
         raise wrong[0]
-    print(f"{rounds} rounds of {', '.join(work.__name__ for work in WORK)}")
+    print(f"{sum(rounds)} rounds of {', '.join(work.__name__ for work in WORK)}")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--rounds"]:
-        some(int(sys.argv[2]))
-    else:
-        main(float(sys.argv[1]) if len(sys.argv) > 1 else 60)
+    words = sys.argv[1:]
+    run = slowly if words[:1] == ["--slowly"] else main
+    run(float(words[-1]) if words and words[-1] != "--slowly" else 60)

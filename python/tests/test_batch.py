@@ -57,6 +57,73 @@ def test_nulls_and_nested_columns():
     assert ptc.batch("[data/a (:c data/b) data/d]", table).values == [[1, [1, 2], "2031-04-03"], [None, None, None]]
 
 
+def test_only_the_columns_that_a_program_reads_are_looked_at():
+    pa = pytest.importorskip("pyarrow")
+    odd = pa.array([[(1, "a")], [(2, "b")]], type=pa.map_(pa.int64(), pa.string()))
+    table = pa.table({"n": [1, 2], "odd": odd})
+    assert ptc.batch("(inc data/n)", table).values == [2, 3]
+    with pytest.raises(TypeError, match=r"the column `odd` has the type Map.*which no value holds exactly"):
+        ptc.batch("(count data/odd)", table)
+
+
+def test_types_of_columns():
+    pa = pytest.importorskip("pyarrow")
+    decimal, datetime = pytest.importorskip("decimal"), pytest.importorskip("datetime")
+    columns = {
+        "small": (pa.int8(), [1, None], [1, None]),
+        "large": (pa.uint64(), [2**64 - 1, 0], [2**64 - 1, 0]),
+        "float": (pa.float32(), [0.1, 2.0], [0.1, 2.0]),
+        "text": (pa.large_string(), ["ä", ""], ["ä", ""]),
+        "view": (pa.string_view(), ["a longer text than fits", None], ["a longer text than fits", None]),
+        "name": (pa.dictionary(pa.int8(), pa.string()), ["x", "x"], ["x", "x"]),
+        "price": (pa.decimal128(9, 2), [decimal.Decimal("1.50"), None], [1.5, None]),
+        "day": (pa.date32(), [datetime.date(2031, 4, 3), None], ["2031-04-03", None]),
+        "list": (pa.list_(pa.int64()), [[1, 2], None], [[1, 2], None]),
+        "struct": (pa.struct({"a": pa.bool_()}), [{"a": True}, None], [{"a": True}, None]),
+    }
+    arrays = {name: pa.array(values, type=kind) for name, (kind, values, _) in columns.items()}
+    rows = ptc.batch("data/row", pa.table(arrays)).values
+    for name, (_, _, wanted) in columns.items():
+        assert [row[name] for row in rows] == wanted, name
+
+
+def test_types_of_results():
+    pa = pytest.importorskip("pyarrow")
+    day = '(parse "2031-04-03")'
+    result = ptc.batch(f"{{:n data/n :half (/ data/n 2) :day {day} :tags [:a] :at nil}}", [{"n": 1}, {"n": 2}])
+    assert [str(field.type) for field in pa.table(result).schema] == [
+        "int64",
+        "double",
+        "date32[day]",
+        "list<item: string>",
+        "string",
+    ]
+    assert str(result.values[0]["day"]) == "2031-04-03" and result.values[1]["tags"] == ["a"]
+    assert ptc.batch("#{data/row}", [1]).values == [{1}]
+
+
+def test_a_result_that_does_not_fit_a_declared_schema_fails():
+    pa = pytest.importorskip("pyarrow")
+    schema = pa.schema([("n", pa.int8())])
+    rows = [{"n": 1}, {"n": 200}, {"n": 3}]
+    with pytest.raises(ptc.RunError, match="the column `n` is of type Int8, but the value is 200") as caught:
+        ptc.batch("{:n data/n}", rows, schema=schema)
+    assert caught.value.row == 1
+    result = ptc.batch("{:n data/n}", rows, schema=schema, on_error="null")
+    assert result.values == [{"n": 1}, None, {"n": 3}]
+    assert pa.table(result)["n"].to_pylist() == [1, None, 3]
+    with pytest.raises(TypeError, match="results cannot be written as"):
+        ptc.batch("1", rows, schema=pa.schema([("value", pa.duration("s"))]))
+
+
+def test_many_rows():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"n": range(100_000)})
+    result = ptc.batch("{:twice (* 2 data/n)}", table)
+    for _ in range(2):
+        assert pa.table(result)["twice"].to_pylist() == [n * 2 for n in range(100_000)]
+
+
 def test_a_row_that_fails_ends_the_batch_or_has_no_value():
     rows = [{"n": 1}, {"n": None}, {"n": 3}, {"n": "x"}]
     with pytest.raises(ptc.RunError) as caught:
@@ -99,5 +166,9 @@ def test_values_without_a_common_schema():
     pa = pytest.importorskip("pyarrow")
     result = ptc.batch("(if (odd? data/row) {:a 1} 2)", [1, 2])
     assert result.values == [{"a": 1}, 2]
-    with pytest.raises(ValueError, match="no common schema"):
+    with pytest.raises(ValueError, match="no common schema: the column `value` has"):
         pa.table(result)
+    large = ptc.batch("(reduce *' (repeat 50 data/row))", [7])
+    assert large.values == [7**50]
+    with pytest.raises(ValueError, match="row 0: an integer of more than 38 digits"):
+        pa.table(large)

@@ -5,13 +5,10 @@ the tests in Rust; here its values as plain Python are compared with the corpus,
 """
 
 import asyncio
-import json
-import os
-import subprocess
-import sys
 
 import pytest
 
+import answers
 import ptc
 from conftest import cases
 from printed import read, same
@@ -23,58 +20,11 @@ CASES = cases()
 @pytest.fixture(scope="module")
 def told():
     """What the command tells of each case, by id."""
-    command = os.environ.get("PTC_TEST_COMMAND")
-    words = [command] if command else [sys.executable, "-m", "ptc"]
-    flags = ["eval", "--jsonl", "--fuel", str(LIMITS["fuel"]), "--timeout", "20s"]
-    lines = [
-        json.dumps({"id": case["id"], "program": case["program"], "context": case.get("context") or {}})
-        for case in CASES
-    ]
-    done = subprocess.run([*words, *flags], input="\n".join(lines), capture_output=True, text=True, check=True)
-    return {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
-
-
-def of_error(error):
-    return {
-        "ok": False,
-        "reason": error.kind,
-        "message": error.message,
-        "line": error.line,
-        "prints": error.prints,
-        "fuel": error.fuel,
-        "compile_fuel": error.compile_fuel,
-    }
-
-
-def of_outcome(outcome):
-    try:
-        text = outcome.text
-    except ptc.PtcError as error:
-        return {"ok": False, "reason": error.kind, "message": error.message}
-    return {
-        "ok": True,
-        "value": text,
-        "prints": outcome.prints,
-        "fuel": outcome.fuel,
-        "compile_fuel": outcome.compile_fuel,
-    }
-
-
-def of_command(answer):
-    if answer["ok"]:
-        return {name: answer[name] for name in ("ok", "value", "prints", "fuel", "compile_fuel")}
-    error = answer["error"]
-    return {
-        "ok": False,
-        "reason": error["kind"],
-        "message": error["message"],
-        "line": error.get("line"),
-        **{name: answer[name] for name in ("prints", "fuel", "compile_fuel")},
-    }
+    return answers.of_cases(CASES, LIMITS)
 
 
 def check(case, told, found):
-    wanted = of_command(told[case["id"]])
+    wanted = answers.of_command(told[case["id"]])
     shared = {name: wanted[name] for name in found if name in wanted}
     return None if found == shared else (case["id"], found, shared)
 
@@ -101,9 +51,9 @@ def test_blocking(told):
         try:
             outcome = ptc.execute(case["program"], case.get("context"), limits=LIMITS)
         except ptc.PtcError as error:
-            found = of_error(error)
+            found = answers.of_error(error)
         else:
-            found = of_outcome(outcome)
+            found = answers.of_outcome(outcome)
             strange.append(values(case, outcome))
         wrong.append(check(case, told, found))
     assert [one for one in wrong if one] == []
@@ -115,8 +65,8 @@ def test_async(told):
         try:
             outcome = await ptc.execute_async(case["program"], case.get("context"), limits=LIMITS)
         except ptc.PtcError as error:
-            return check(case, told, of_error(error))
-        return check(case, told, of_outcome(outcome))
+            return check(case, told, answers.of_error(error))
+        return check(case, told, answers.of_outcome(outcome))
 
     async def everything():
         found = []
@@ -136,9 +86,9 @@ def test_in_steps_and_through_bytes(told):
             program = ptc.Program(case["program"], tools={}, limits=LIMITS)
             started = program.start(context)
             loaded = ptc.Run.from_bytes(started.to_bytes(), grants=context, tools={}, limits=LIMITS)
-            found = of_outcome(loaded.finish())
+            found = answers.of_outcome(loaded.finish())
         except ptc.PtcError as error:
-            found = of_error(error)
+            found = answers.of_error(error)
             found.pop("compile_fuel")
         else:
             # A run out of bytes was compiled before.

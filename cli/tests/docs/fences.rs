@@ -10,8 +10,13 @@
 //! (+ 1 2)) ;=> warns surplus_bracket
 //! ```
 
+use crate::examples::{self, Example};
 use crate::{Fence, fences, pages};
-use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, Runtime, Session, Shape, ToolShape, Tools};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ptc_runtime::{
+    Attach, Failure, Grants, LoadOptions, Outcome, Prelude, Runtime, Session, Shape, ToolShape, Tools,
+};
 use std::path::Path;
 
 #[test]
@@ -23,6 +28,7 @@ fn every_example_holds() {
         .stress(var("PTC_TEST_STRESS") == "1");
     let mut checked = 0;
     let mut wrong = Vec::new();
+    let mut found = Vec::new();
     for (path, page) in pages() {
         let mut prelude = None;
         for fence in &fences(&page) {
@@ -33,13 +39,18 @@ fn every_example_holds() {
                     let place = || format!("{}:{}", path.display(), fence.first + 1);
                     prelude = Some(compiled.unwrap_or_else(|error| panic!("{}: {error}", place())));
                 }
-                "clojure" => checked += check(&runtime, prelude.as_ref(), &path, fence, &mut wrong),
+                "clojure" => {
+                    let mut example = Example::new(&path, fence.first + 1);
+                    checked += check(&runtime, prelude.as_ref(), &path, fence, &mut example, &mut wrong);
+                    found.push(example);
+                }
                 _ => {}
             }
         }
     }
     assert!(wrong.is_empty(), "{} of {checked} examples are wrong:\n\n{}", wrong.len(), wrong.join("\n"));
     assert!(checked > 100, "only {checked} examples were found");
+    examples::write(&found);
 }
 
 /// Checks one fence; gives how many results it states.
@@ -48,19 +59,23 @@ fn check(
     prelude: Option<&Prelude>,
     path: &Path,
     fence: &Fence<'_>,
+    example: &mut Example,
     wrong: &mut Vec<String>,
 ) -> usize {
     let (mut grants, mut tools) = (Grants::new(), Tools::new());
     for line in &fence.lines {
         if let Some((name, json)) = given(line, "; data/") {
             grants = grants.json(name, json).expect(line);
+            example.data.insert(name.to_string(), serde_json::from_str(json).expect(line));
         }
         if let Some((name, json)) = given(line, "; tool/") {
             let answer: serde_json::Value = serde_json::from_str(json).expect(line);
+            example.tools.insert(name.to_string(), answer.clone());
             tools = tools.with(name, move |_| Ok(answer.clone()));
         }
         if let Some((name, schema)) = given(line, "; takes/") {
             let schema: serde_json::Value = serde_json::from_str(schema).expect(line);
+            example.takes.insert(name.to_string(), schema.clone());
             tools = tools.shaped(name, ToolShape::new(Shape::of_json_schema(&schema), Shape::Anything));
         }
     }
@@ -70,6 +85,7 @@ fn check(
         Prelude::load(runtime, bytes, &LoadOptions::default()).expect(name)
     });
     let prelude = shipped.as_ref().or(prelude);
+    example.prelude = prelude.map(|prelude| STANDARD.encode(prelude.to_bytes()));
     let runtime = runtime.clone().with_tools(tools);
     let attached = prelude.map(|prelude| runtime.attach(prelude, &Attach::new()).expect("it fits"));
     let mut session = attached.as_ref().unwrap_or(&runtime).session().with_grants(grants);
@@ -85,7 +101,9 @@ fn check(
             continue;
         }
         stated += usize::from(expected.is_some());
-        if let Err(got) = holds(&mut session, &program, expected) {
+        let gave = session.eval(&program);
+        example.add(&program, &gave);
+        if let Err(got) = holds(&session, gave, expected) {
             let place = format!("{}:{}", path.display(), fence.first + i + 1);
             wrong.push(format!(
                 "{place}\n{}\nexpected {}\ngot {got}\n",
@@ -103,9 +121,8 @@ fn given<'line>(line: &'line str, prefix: &str) -> Option<(&'line str, &'line st
     line.strip_prefix(prefix)?.split_once(" = ")
 }
 
-/// Runs `program`; what came instead if it was not what was expected.
-fn holds(session: &mut Session, program: &str, expected: Option<&str>) -> Result<(), String> {
-    let outcome = session.eval(program);
+/// Compares what a program gave; what came instead if it was not what was expected.
+fn holds(session: &Session, outcome: Result<Outcome, Failure>, expected: Option<&str>) -> Result<(), String> {
     if let Some(reason) = expected.and_then(|text| text.strip_prefix("fails ")) {
         return match outcome {
             Err(failure) if failure.reason() == reason => Ok(()),
@@ -126,6 +143,9 @@ fn holds(session: &mut Session, program: &str, expected: Option<&str>) -> Result
     let Some(expected) = expected else { return Ok(()) };
     // Written another way (with commas, say), it is the same value if it prints the same.
     let same = value == expected
-        || session.eval(expected).is_ok_and(|outcome| outcome.print().is_ok_and(|text| text == value));
+        || session
+            .clone()
+            .eval(expected)
+            .is_ok_and(|outcome| outcome.print().is_ok_and(|text| text == value));
     if same { Ok(()) } else { Err(value) }
 }

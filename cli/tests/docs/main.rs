@@ -8,6 +8,7 @@ mod commands;
 mod console;
 mod drawings;
 mod errors;
+mod examples;
 mod fences;
 mod grammar;
 mod links;

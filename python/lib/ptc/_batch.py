@@ -27,11 +27,13 @@ def batch(
     """Runs a program over every row of a table, on all cores and without holding the interpreter lock.
 
     ``table`` is anything with the Arrow PyCapsule interface (PyArrow, Polars, pandas, DuckDB), or an iterable of dicts.
-    The program reads a row as ``data/row`` and its columns as ``data/<column>``. Rows arrive as JSON: dates are text.
+    The program reads a row as ``data/row`` and its columns as ``data/<column>``; their dates are text. Of a table, only
+    the columns that the program reads are looked at, and they are not copied.
 
     The result is an Arrow stream itself: ``pyarrow.table(result)`` or ``polars.DataFrame(result)``. The members of
-    maps become columns, other values the column ``value``. ``schema`` sets their types; otherwise values decide.
-    With ``on_error="null"``, a row that fails has no value, and ``result.failures`` its error.
+    maps become columns, other values the column ``value``. ``schema`` sets their types, and a result that does not fit
+    them fails; without it, values decide. With ``on_error="null"``, a row that fails has no value, and
+    ``result.failures`` has its error.
     """
     if isinstance(program, str):
         program = Program(program, tools=tools or {}, limits=limits, preludes=preludes)
