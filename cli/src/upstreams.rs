@@ -67,7 +67,7 @@ pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
 pub fn start_unpinned(args: &UpstreamArgs) -> Result<(Upstream, PathBuf), Problem> {
     let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
     let around = own::surroundings();
-    let Some(path) = find(args.upstreams_config.as_deref(), VARIABLE, &around) else {
+    let Some(path) = find(args.upstreams_config.as_deref(), &VARIABLES, &around) else {
         return start_any(args).map(|upstream| (upstream, PathBuf::new()));
     };
     let mut config = Config::load(&path, &around).map_err(|error| wrong(error.to_string()))?;

@@ -25,11 +25,11 @@ fn flags_that_make_no_sense_are_refused() {
         (&["--agentic-allow-writes"][..], "--agentic-allow-writes has no effect without --agentic"),
         (
             &["--agentic-max-turns=0"],
-            "--agentic-max-turns / PTC_RUNNER_MCP_AGENTIC_MAX_TURNS must be a positive integer, got: \"0\"",
+            "--agentic-max-turns / PTC_MCP_AGENTIC_MAX_TURNS must be a positive integer, got: \"0\"",
         ),
         (
             &["--agentic-retry-turns=-1"],
-            "--agentic-retry-turns / PTC_RUNNER_MCP_AGENTIC_RETRY_TURNS must be a whole number, got: \"-1\"",
+            "--agentic-retry-turns / PTC_MCP_AGENTIC_RETRY_TURNS must be a whole number, got: \"-1\"",
         ),
         (
             &["--agentic-replay=a", "--agentic-record=b"],
