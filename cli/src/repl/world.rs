@@ -210,7 +210,7 @@ impl World {
     }
 
     fn remember(&mut self, source: &str) {
-        for Definition { name, span, doc, signatures } in outline(source, &self.given.limits) {
+        for Definition { name, span, doc, signatures, .. } in outline(source, &self.given.limits) {
             let text = span.text(source).to_string();
             self.typed.insert(name, TypedDefinition { text, doc, signatures });
         }
