@@ -210,6 +210,40 @@ pub fn run_all(node: &Path, folder: &Path) {
         assert!(error.contains(why), "{error}");
     }
     survey(&documents, &address);
+    large(&documents, &address);
+}
+
+/// Offers everything that the largest documents describe, and finds some of it.
+fn large(documents: &Path, address: &str) {
+    let all = |name: &str| {
+        let mut entry = entry(address, "x", ("schema_file", json!(documents.join(name))), &["*"]);
+        entry["methods"] = json!(["get", "head", "post", "put", "patch", "delete"]);
+        entry
+    };
+    let begun = std::time::Instant::now();
+    let upstream =
+        start(json!({"github": all("api.github.com.json"), "stripe": all("stripe.com.json")})).expect("both");
+    let took = begun.elapsed();
+    let program = "(map (fn [s] (:tool_count s)) (tool/servers))";
+    println!("GitHub and Stripe: {} tools in {took:?}", run(&upstream, program).0);
+    // An unoptimized build on a busy machine takes longer than the second that users wait.
+    assert!(took.as_secs() < 60, "{took:?}");
+    let counts = run(&upstream, &format!("(map #(< 400 %) {program})")).0;
+    assert_eq!(counts, "[true true]");
+    for (question, tool) in [
+        ("merge a pull request", "github/pulls-merge"),
+        ("list invoices", "stripe/get-invoices"),
+        ("how do I create a refund for a charge", "stripe/post-"),
+    ] {
+        let found = run(&upstream, &format!("(apropos {question:?} {{:limit 5}})")).0;
+        assert!(found.contains(tool), "{question}: {found}");
+    }
+    let (doc, _) = run(&upstream, "(doc 'github/issues-create)");
+    for part in [":owner string", ":title", "(tool/call {:server \\\"github\\\" :tool \\\"issues-create\\\""]
+    {
+        assert!(doc.contains(part), "{part}: {doc}");
+    }
+    upstream.stop();
 }
 
 /// Asserts that every GET of every document is offered or refused with a reason, and prints the counts.
