@@ -79,7 +79,8 @@ impl Pins {
     /// Reads a file of pins.
     pub fn load(path: &Path) -> Result<Pins, String> {
         let wrong = |why: String| format!("the pins {}: {why}", path.display());
-        let bytes = read_at_most(path, BYTES).map_err(|error| wrong(error.to_string()))?;
+        let bytes = read_at_most(path, BYTES)
+            .map_err(|error| wrong(format!("{error}; `ptc upstream pin --approve` writes the file")))?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
         let Some(servers) = value.get("servers").and_then(Value::as_object) else {
             return Err(wrong("has no `servers`; `ptc upstream pin --approve` writes the file".to_string()));

@@ -13,6 +13,7 @@ pub fn tests() -> Vec<Trial> {
         trial("failures_have_a_reason_and_no_program", failures_have_a_reason_and_no_program),
         trial("the_configuration_is_found_and_checked", the_configuration_is_found_and_checked),
         trial("import_makes_a_configuration", import_makes_a_configuration),
+        trial("changed_tools_are_shown_and_approved", changed_tools_are_shown_and_approved),
     ]
 }
 
@@ -247,4 +248,47 @@ fn import_makes_a_configuration() {
         assert!(!ran.err.contains(crate::TOKEN), "{ran:?}");
     }
     assert!(ptc(&["upstream", "import", "no/such"]).err.starts_with("error: cannot read no/such"));
+}
+
+fn changed_tools_are_shown_and_approved() {
+    let told = "error: ";
+    let ran = upstream(&good("unpinned"), &["pin"]);
+    assert!(
+        ran.code == 2 && ran.err.starts_with(told) && ran.err.contains("names no file of pins"),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("add \"pins\": \"pins.json\" beside \"upstreams\""), "{ran:?}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let pins = folder.path().join("pins.json");
+    let servers = json!({"pins": pins, "upstreams": {"fs": entry("--server")}});
+    let config = file("pinned.json", servers.to_string());
+    // Before the first approval, nothing is used.
+    let ran = upstream(&config, &["list"]);
+    assert!(ran.code == 2 && ran.err.contains("pins.json"), "{ran:?}");
+    let ran = upstream(&config, &["pin"]);
+    assert!(
+        ran.code == 1 && ran.out.contains("fs/read_text_file: new\n  + description: Read a text file\n"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.out.ends_with("Nothing is approved yet: `ptc upstream pin --approve` does that.\n")
+            && !pins.exists(),
+        "{ran:?}"
+    );
+    let ran = upstream(&config, &["pin", "--approve"]);
+    assert!(ran.code == 0 && ran.out.contains("Approved 2 tools in "), "{ran:?}");
+    upstream(&config, &["pin"]).expect(0, "No tool has changed.\n");
+    assert!(upstream(&config, &["list"]).out.contains("fs  mcp_stdio  2 tools"));
+
+    // As if the server had changed since.
+    let mut approved: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&pins).expect("pins")).expect("JSON");
+    approved["servers"]["fs"].as_object_mut().expect("tools").remove("list_directory");
+    std::fs::write(&pins, approved.to_string()).expect("pins");
+    let ran = upstream(&config, &["call", "fs/list_directory"]);
+    assert!(ran.code == 1 && ran.err.starts_with("error: approval_denied: "), "{ran:?}");
+    assert!(ran.err.contains("is new and nobody has approved it; `ptc upstream pin fs` shows it"), "{ran:?}");
+    let json = upstream(&config, &["pin", "fs", "--json"]).json();
+    assert_eq!((&json["approved"], &json["changes"][0]["tool"]), (&json!(false), &json!("list_directory")));
 }
