@@ -3,7 +3,7 @@
 mod rules;
 
 use pollster::block_on;
-use ptc_effects::{Begun, EffectId, FileLedger, Filter, Intent, Ledger, LedgerError, Outcome};
+use ptc_effects::{Begun, EffectId, FileLedger, Intent, Ledger, LedgerError, Outcome};
 use serde_json::json;
 use std::fs;
 use std::path::Path;

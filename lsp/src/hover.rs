@@ -93,7 +93,7 @@ fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_code = false;
     // A backquote without its partner would make code of the rest.
-    let is_paired = text.matches('`').count() % 2 == 0;
+    let is_paired = text.matches('`').count().is_multiple_of(2);
     for c in text.chars() {
         if c == '`' && is_paired {
             is_code = !is_code;

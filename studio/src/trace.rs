@@ -4,6 +4,7 @@ pub mod page;
 mod sections;
 
 use ptc_agent::trace::Analyzer;
+use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// Writes a duration in the unit that suits it.
@@ -60,6 +61,13 @@ pub fn problems(trace: &Analyzer) -> Vec<String> {
         lines.push(format!("{missing} events are missing: the disk was too slow, or a line is broken"));
     }
     lines
+}
+
+/// The id of a call in the ledger of effects, and whether it was sent, if an event says so.
+pub fn effect(data: &Map<String, Value>) -> Option<String> {
+    let effect = data.get("effect")?;
+    let (id, ledger) = (effect["id"].as_str()?, effect["ledger"].as_str()?);
+    Some(format!("effect {} ({})", one_line(id, 120), one_line(ledger, 20)))
 }
 
 /// Returns a text on one line, cut, without anything that a terminal would obey.

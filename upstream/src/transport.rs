@@ -32,7 +32,7 @@ pub(crate) fn connect(name: &str, server: Connect, redactor: &Arc<Redactor>) -> 
         #[cfg(feature = "http")]
         Transport::Http(settings) => mcp_http::client(name, settings, server.headers),
         #[cfg(feature = "http")]
-        Transport::OpenApi(settings) => openapi::client(name, settings, server.headers),
+        Transport::OpenApi(settings) => openapi::client(name, *settings, server.headers),
         // Parsing the configuration has already refused these.
         #[cfg(not(feature = "http"))]
         Transport::Http(_) | Transport::OpenApi(_) => Arc::new(Without),

@@ -2,7 +2,7 @@
 
 use crate::quantity::counted;
 use ptc_agent::trace::{Analyzer, Kind, Span, SpanKind, Summary, Tree};
-use ptc_studio::trace::{dollars, grouped, one_line, problems, took};
+use ptc_studio::trace::{dollars, effect, grouped, one_line, problems, took};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -140,13 +140,6 @@ fn label(trace: &Analyzer, span: &Span) -> String {
         label.push_str("  not ended");
     }
     label
-}
-
-/// The id of a call in the ledger of effects, and whether it was sent, if an event says so.
-pub fn effect(data: &serde_json::Map<String, Value>) -> Option<String> {
-    let effect = data.get("effect")?;
-    let (id, ledger) = (effect["id"].as_str()?, effect["ledger"].as_str()?);
-    Some(format!("effect {} ({})", one_line(id, 120), one_line(ledger, 20)))
 }
 
 /// Why something failed, if an event says so.

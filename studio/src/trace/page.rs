@@ -3,7 +3,7 @@
 //! What models, programs and tools said is data for the script, which only ever writes it as text. The policy
 //! of the page lets no other script run and nothing be fetched.
 
-use super::{dollars, grouped, problems, sections, took};
+use super::{dollars, effect, grouped, problems, sections, took};
 use ptc_agent::trace::{Analyzer, Kind, Span, Tree, TurnRecord};
 use ptc_bytecode::hex;
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ fn data(trace: &Analyzer, tree: &Tree) -> Value {
                 "kind": span.kind.name(), "name": span.name, "depth": span.depth, "parent": parents[at],
                 "from": millis(offset(span)), "ms": millis(span.duration), "took": took(span.duration),
                 "after": took(offset(span)), "failed": span.failed, "ended": span.ended, "cached": cached,
-                "status": span.status, "turn": span.turn, "effect": events.clone().find_map(|e| text::effect(&e.data)),
+                "status": span.status, "turn": span.turn, "effect": events.clone().find_map(|e| effect(&e.data)),
                 "tokens": span.tokens.map(|t| json!([t.input.unwrap_or(0), t.output.unwrap_or(0)])),
                 "cost": span.tokens.and_then(|t| t.total_cost).map(dollars),
                 "parts": sections::of(events),

@@ -20,7 +20,7 @@ pub enum Transport {
     /// MCP over HTTP.
     Http(HttpSettings),
     /// An OpenAPI document.
-    OpenApi(OpenApiSettings),
+    OpenApi(Box<OpenApiSettings>),
 }
 
 /// One row of [`TRANSPORTS`].
@@ -199,7 +199,7 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
         };
         operation_overrides.insert(id.clone(), made);
     }
-    Ok(Transport::OpenApi(OpenApiSettings {
+    Ok(Transport::OpenApi(Box::new(OpenApiSettings {
         base_url,
         server_variables: texts(fields.text_map("server_variables")?),
         address_rules: AddressRules::read(fields, has_auth, reading.around)?,
@@ -213,7 +213,7 @@ fn openapi(reading: &Reading<'_>, fields: &Fields<'_>, has_auth: bool) -> Result
         max_response_bytes: fields.number("max_response_bytes", 2 << 20, GIB)?,
         max_concurrency: fields.number("max_concurrency", 16, 1024)? as usize,
         ca_file: ca_file(reading, fields)?,
-    }))
+    })))
 }
 
 fn texts(map: Vec<(&str, &str)>) -> BTreeMap<String, String> {

@@ -19,6 +19,9 @@ const MAX_ASKED: usize = 32;
 /// Maximum number of answers kept; beyond it, all are dropped.
 const MAX_KNOWN: usize = 10_000;
 
+/// Answers by the hash of the token, each with the time until which it holds.
+type Known = HashMap<[u8; 32], (Instant, Option<Grant>)>;
+
 /// Asks about tokens, and keeps answers for a short time.
 pub struct Introspection {
     url: Url,
@@ -27,7 +30,7 @@ pub struct Introspection {
     secret: String,
     audience: String,
     slots: Semaphore,
-    known: Mutex<HashMap<[u8; 32], (Instant, Option<Grant>)>>,
+    known: Mutex<Known>,
 }
 
 impl Introspection {
