@@ -30,7 +30,7 @@ function difference(example, index, found) {
   }
 }
 
-function ofRust({ ok, value, kind, message, line, prints, fuel, compile_fuel: compileFuel }) {
+function ofRust({ ok, value, reason: kind, message, line, prints, fuel, compile_fuel: compileFuel }) {
   if (ok) return { ok, value, prints, fuel, compileFuel };
   return { ok, kind, message, line: line ?? undefined, prints, fuel, compileFuel };
 }

@@ -112,6 +112,8 @@ def test_a_result_that_does_not_fit_a_declared_schema_fails():
     result = ptc.batch("{:n data/n}", rows, schema=schema, on_error="null")
     assert result.values == [{"n": 1}, None, {"n": 3}]
     assert pa.table(result)["n"].to_pylist() == [1, None, 3]
+    with pytest.raises(TypeError, match=r"a schema is one of Arrow, such as .*, not dict"):
+        ptc.batch("1", rows, schema={"n": "int"})
     with pytest.raises(TypeError, match="results cannot be written as"):
         ptc.batch("1", rows, schema=pa.schema([("value", pa.duration("s"))]))
 

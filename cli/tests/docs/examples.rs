@@ -4,7 +4,9 @@
 use crate::root;
 use ptc_runtime::{Failure, Outcome};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// One fence: programs of one session.
@@ -14,8 +16,8 @@ pub struct Example {
     id: String,
     /// Bytes of the attached prelude, in base64.
     pub prelude: Option<String>,
-    /// Data by name.
-    pub data: Map<String, Value>,
+    /// Data by name, as text: the order of members counts.
+    pub data: BTreeMap<String, Box<RawValue>>,
     /// What tools always answer, by name.
     pub tools: Map<String, Value>,
     /// JSON Schemas of their arguments, by name.
@@ -30,7 +32,7 @@ impl Example {
         Example {
             id: format!("{}:{line}", page.display()),
             prelude: None,
-            data: Map::new(),
+            data: BTreeMap::new(),
             tools: Map::new(),
             takes: Map::new(),
             programs: Vec::new(),
@@ -49,7 +51,7 @@ impl Example {
             }),
             Err(failure) => json!({
                 "ok": false,
-                "kind": failure.reason(),
+                "reason": failure.reason(),
                 "message": failure.diagnostic().message,
                 "line": failure.diagnostic().place(failure.source()).map(|place| place.line),
                 "prints": failure.clear_prints(),

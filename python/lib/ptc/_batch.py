@@ -54,6 +54,9 @@ class Batch:
     ) -> None:
         if on_error not in ("raise", "null"):
             raise ValueError(f'on_error is "raise" or "null", not {on_error!r}')
+        if schema is not None and not hasattr(schema, "__arrow_c_schema__"):
+            kind = type(schema).__name__
+            raise TypeError(f'a schema is one of Arrow, such as pyarrow.schema([("n", pyarrow.int64())]), not {kind}')
         self._program, self._threads, self._schema = program, threads, schema
         self._data = {name: freeze(value) for name, value in members(data).items()}
         self._grants = Grants({**program._data, **self._data})
