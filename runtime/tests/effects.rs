@@ -198,7 +198,7 @@ fn a_cancelled_call_is_unknown_before_its_run_returns_and_not_sent_again() {
     assert_eq!(entries[0].state, State::Unknown);
 
     let again = world.eval("(tool/pay-later {:eur 5})");
-    assert!(again.starts_with("tool_error: `tool/pay-later` failed: the outcome is unknown"), "{again}");
+    assert!(again.starts_with("outcome_unknown: `tool/pay-later` failed: the outcome is unknown"), "{again}");
     let caught = world.eval("(try (tool/pay-later {:eur 5}) (catch Exception e :unknown))");
     assert_eq!(caught, ":unknown");
     assert_eq!(world.bank.paid(), [(5, 1)]);
@@ -351,7 +351,7 @@ fn a_program_sees_that_an_outcome_is_unknown() {
     let ledger = world.ledger();
     // Another process has sent it, and was killed.
     let intent = {
-        assert_eq!(world.eval(program), "{\"receipt\" 50 \"_iban\" <Firewalled>}");
+        world.eval(program);
         world.entries().remove(0).intent
     };
     drop(ledger);

@@ -1,0 +1,2 @@
+(ns crm)
+(defn page [n] (* n 50))
