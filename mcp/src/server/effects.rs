@@ -68,12 +68,13 @@ impl Server {
             );
             return refused(Reason::ArgsError, message);
         };
-        // One client must not get the answers of another by guessing its key. On stdio there is only one.
-        let owner = match self.0.parts.settings.http {
-            true => calling.flight.connection().owner().label(),
+        // One client must not get the answers of another by guessing its key. The holder of a token is the same client in
+        // every protocol session; on stdio there is only one.
+        let client = match self.0.parts.settings.http {
+            true => calling.flight.connection().payer().label(),
             false => "stdio".to_string(),
         };
-        let run = format!("mcp.{owner}.{key}");
+        let run = format!("mcp.{client}.{key}");
         if !of.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone()) {
             let message = "the request with this key is still running; repeat it when that has ended";
             return refused(Reason::Busy, message.to_string());
