@@ -234,8 +234,10 @@ async fn rows_that_fail_and_limits_of_the_executor_reach_the_client() {
     cluster.wait_for(1).await;
     let functions =
         Functions::load(&runtime(), vec![PreludeInput::source("work.clj", source)]).expect("functions");
-    let functions =
-        functions.returns("strict", &datafusion::arrow::datatypes::DataType::Int64).expect("a type");
+    // Declared: to infer them, they would run here, with other limits.
+    let int = datafusion::arrow::datatypes::DataType::Int64;
+    let functions = functions.returns("strict", &int).and_then(|typed| typed.returns("long_work", &int));
+    let functions = functions.expect("types");
     let failed = async |query: &str| {
         let context = connect(&cluster.address(), 4).await.expect("connected");
         rows(&context, &functions, &orders, query).await.expect_err("it fails")
