@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub async fn connect(scheduler: &str, partitions: usize) -> Result<SessionContext> {
     let config = SessionConfig::new_with_ballista()
         .with_target_partitions(partitions)
+        // With Ballista 55's adaptive planner, a job may wait forever for a stage that an executor took with it.
+        .with_ballista_adaptive_query_planner(false)
         .with_ballista_logical_extension_codec(Arc::new(Logical::new(Side::Planner)))
         .with_ballista_physical_extension_codec(Arc::new(Physical::new(Side::Planner)));
     let state = SessionStateBuilder::new()

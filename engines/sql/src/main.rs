@@ -157,5 +157,5 @@ async fn session(args: &Args) -> Result<SessionContext, Ended> {
             SessionContext::new_with_config_rt(config, ptc_ballista::runtime_env()?)
         }
     };
-    Ok(tables::by_name(context))
+    Ok(tables::by_name(context, args.cluster.is_some()))
 }

@@ -19,10 +19,10 @@ use std::sync::{Arc, OnceLock};
 /// Suffixes of compressed files.
 const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 
-/// Makes files tables by their names: `from 'orders.parquet'`.
-pub fn by_name(context: SessionContext) -> SessionContext {
+/// Makes files tables by their names: `from 'orders.parquet'`. On a cluster, only names that mean the same everywhere.
+pub fn by_name(context: SessionContext, on_cluster: bool) -> SessionContext {
     let state: Arc<OnceLock<SessionState>> = Arc::default();
-    let files = Arc::new(Files { state: state.clone() });
+    let files = Arc::new(Files { state: state.clone(), on_cluster });
     let catalogs = DynamicFileCatalog::new(context.state().catalog_list().clone(), files);
     let with_files =
         SessionStateBuilder::new_from_existing(context.state()).with_catalog_list(Arc::new(catalogs)).build();
@@ -34,6 +34,7 @@ pub fn by_name(context: SessionContext) -> SessionContext {
 
 struct Files {
     state: Arc<OnceLock<SessionState>>,
+    on_cluster: bool,
 }
 
 impl std::fmt::Debug for Files {
@@ -48,6 +49,10 @@ impl UrlTableFactory for Files {
         let Some(state) = self.state.get() else { return Ok(None) };
         // A plain name is a table that does not exist.
         let is_file = name.contains(['/', '\\', '.']);
+        if is_file && self.on_cluster && !name.contains("://") && !std::path::Path::new(name).is_absolute() {
+            let message = format!("`{name}`: executors find files by absolute paths, such as '/data/{name}'");
+            return Err(DataFusionError::Plan(message));
+        }
         match is_file {
             true => open(state, name).await.map(Some),
             false => Ok(None),
