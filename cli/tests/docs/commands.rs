@@ -99,6 +99,10 @@ fn of_health_check(text: &str) -> Vec<String> {
 /// The error of a command that does not parse. The server is asked for its settings, which it checks; other commands
 /// for their help, which they show once everything before it has parsed.
 fn problem(words: &[String]) -> Option<String> {
+    // Its words belong to a command of another workspace, whose tests run them (`engines/sql/tests`).
+    if words.get(1).is_some_and(|word| word == "sql") {
+        return None;
+    }
     let serves = words.get(1).is_some_and(|word| word == "mcp")
         && words.get(2).is_none_or(|word| word.starts_with('-'));
     // What stands after `--` belongs to the server that `ptc mcp install` writes down.
