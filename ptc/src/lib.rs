@@ -74,6 +74,10 @@ mod pages {
     struct Effects;
     #[doc = include_str!("../../docs/guide/batch.md")]
     struct Batch;
+    #[doc = include_str!("../../docs/errors/E0321.md")]
+    struct UnknownAnswer;
+    #[doc = include_str!("../../docs/errors/E0322.md")]
+    struct PlanDiffers;
     #[doc = include_str!("../../docs/errors/E0405.md")]
     struct Cancelled;
     #[doc = include_str!("../../docs/errors/E0502.md")]
