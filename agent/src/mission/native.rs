@@ -194,7 +194,7 @@ impl Mission {
     }
 
     /// Returns the number of writes that were planned so far.
-    fn planned(&self) -> usize {
+    pub(super) fn planned(&self) -> usize {
         self.place.effects.as_ref().map_or(0, MissionEffects::planned)
     }
 

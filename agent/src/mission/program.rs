@@ -69,7 +69,7 @@ impl Mission {
     /// Applies the agent's options to the ending of a program. Programs that end the mission here leave nothing behind.
     fn settle(&self, ending: Ending, kind: TurnKind) -> Result<Ending, Fail> {
         let options = self.agent.options();
-        let ending = planned(ending)?;
+        let ending = known(ending, self.planned() > 0)?;
         match ending {
             Ending::Failed(failure) => {
                 let left = self.left_after();
@@ -362,7 +362,7 @@ pub(super) fn undone(feedback: Feedback<'_>, overflow: Option<MemoryOverflow>) -
 
 /// Ends a mission that would go on with the answer of a write that was planned and not sent: nobody knows what its model would
 /// do then.
-fn planned(ending: Ending) -> Result<Ending, Fail> {
+fn known(ending: Ending, is_planned: bool) -> Result<Ending, Fail> {
     let seen = "the model would see the answer of a write that was planned and not sent";
     match &ending {
         Ending::Failed(failure) => match failure.diagnostic().code {
@@ -377,7 +377,8 @@ fn planned(ending: Ending) -> Result<Ending, Fail> {
             "the mission ended with the answer of a write that was planned and not sent",
         )),
         Ending::Value(outcome)
-            if outcome.is_unknown() || outcome.prints.iter().any(|print| print.contains(UNKNOWN)) =>
+            if outcome.is_unknown()
+                || (is_planned && outcome.prints.iter().any(|print| print.contains(UNKNOWN))) =>
         {
             Err(Fail::new(Code::UnknownAnswer.reason(), seen))
         }
