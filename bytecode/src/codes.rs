@@ -170,6 +170,7 @@ impl Code {
                 | Code::AssertionFailed
                 | Code::InvalidToolArgs
                 | Code::ToolError
+                | Code::OutcomeUnknown
                 | Code::PmapError
                 | Code::PcallsError
                 | Code::Uncaught

@@ -2,7 +2,7 @@
 //! without a look. Whatever a native does with other arguments, it would do something else with the real answer.
 
 use ptc_bytecode::{Elements, Veil};
-use ptc_vm::{Call, Stop};
+use ptc_vm::{Call, Stop, Value};
 
 /// Natives that move elements and look at none, not even whether it is nil: besides the collections that they walk, their
 /// arguments may be unknown, and so may the elements.
@@ -97,6 +97,9 @@ const MOVERS: &[&str] = &[
 const HOLDERS: &[&str] =
     &["%atom-held", "%volatile-held", "deref", "ex-data", "reset!", "transient", "vreset!"];
 
+/// Natives that move elements into a vector. Sets and maps compare what they are given.
+const GATHERERS: &[&str] = &["%into", "conj"];
+
 /// Loops that the core library runs itself if they return nil.
 const LOOPS: &[&str] = &["%each", "%each-where", "%fold"];
 
@@ -115,8 +118,10 @@ pub(super) fn leaves(call: &Call<'_>) -> Result<bool, Stop> {
         Veil::Keyed => at > 1,
         Veil::Clears | Veil::Measures => false,
     };
+    let fills_a_vector = matches!(call.args.first(), Some(Value::Vector(_) | Value::Range(_) | Value::Nil));
+    let is_mover = MOVERS.contains(&name) || (GATHERERS.contains(&name) && fills_a_vector);
     for (at, arg) in call.args.iter().enumerate() {
-        match MOVERS.contains(&name) {
+        match is_mover {
             true if moves(at) && !(at == 0 && HOLDERS.contains(&name)) && name != "%pmap" => {}
             // No tool answers with a value that only `reduced` makes.
             true if name == "reduced?" => {}
@@ -136,7 +141,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_natives_that_move_or_measure() {
-        for name in MOVERS.iter().chain(LOOPS) {
+        for name in MOVERS.iter().chain(GATHERERS).chain(LOOPS) {
             let row = lookup(name).and_then(|id| id.row()).unwrap_or_else(|| panic!("no builtin `{name}`"));
             assert!(row.veil != Veil::Clears, "`{name}` computes with its arguments");
         }
