@@ -5,7 +5,7 @@ use crate::limits::LimitArgs;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
-/// Opens a page on this machine to run programs, read documentation and look through traces.
+/// Opens a local page to run programs, read docs and look through traces.
 ///
 /// Prints the address of the page and serves it until Ctrl-C. The address has a token, and only this machine can reach it.
 #[derive(ClapArgs, Debug)]

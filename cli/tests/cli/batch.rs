@@ -177,7 +177,6 @@ fn wrong_use_is_told_before_anything_runs() {
     let input = file("batch-same.jsonl", "1\n");
     for args in [
         &["batch"][..],
-        &["batch", "-e", "1", &input, &input],
         &["batch", &program, "/no/such/file"],
         &["batch", "/no/such/file", &input],
         &["batch", &program, &input, "-o", &input],
