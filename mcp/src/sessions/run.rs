@@ -280,11 +280,13 @@ impl Program for Turn {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         unbroken(|| {
+            let grants = self.context.grants(scope)?;
             let reserved = &self.reserved;
-            let budget = ProgramBudget::of(&reserved.programs, self.timeout());
-            self.session.set_grants(self.context.grants(scope)?.turn_host(budget));
             self.session.set_tools(self.calls.watch(self.session.tools().clone()));
             reserved.programs.begin(self.timeout());
+            // The budget is that of the run that has just begun.
+            let budget = ProgramBudget::of(&reserved.programs, self.timeout());
+            self.session.set_grants(grants.turn_host(budget));
             scope.note(&reserved.programs);
             let program = &reserved.args.program;
             Ok(reserved.programs.start(&mut self.session, program, scope.schedule.as_ref()))

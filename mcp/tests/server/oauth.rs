@@ -76,10 +76,8 @@ impl Issuer {
 
     /// Returns a token that is valid but for these claims.
     fn token(&self, changed: Value) -> String {
-        self.token_by(
-            Header { kid: Some(self.world.key.lock().unwrap().0.clone()), ..Header::new(Algorithm::ES256) },
-            changed,
-        )
+        let kid = self.world.key.lock().unwrap().0.clone();
+        self.token_by(Header { kid: Some(kid), ..Header::new(Algorithm::ES256) }, changed)
     }
 
     fn token_by(&self, header: Header, changed: Value) -> String {
