@@ -201,7 +201,10 @@ fn hover_says_what_ptc_doc_says() {
     );
     assert_eq!(shown(editor.at("hover", URI, 2, 27)), "`y` is a local, bound in line 3");
     let find = shown(editor.at("hover", URI, 2, 22));
-    assert!(find.contains("(crm/find id)") && find.contains("one \\[x\\]\\(http"), "{find}");
+    assert!(
+        find.contains("(find id)") && find.contains("function in crm") && find.contains("one \\[x\\]\\(http"),
+        "{find}"
+    );
     assert_eq!(editor.at("hover", URI, 2, 5), Value::Null);
 }
 

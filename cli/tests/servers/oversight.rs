@@ -38,10 +38,7 @@ fn a_plan_is_made_and_carried_out() {
         |program: &str| ptc(&with_config(&world, &["effects", "apply", &plan, "eval"], &["-e", program]));
     let other = carried(&PAY_THREE.replace("[1 2 3]", "[1 2 4]"));
     assert_eq!(other.code, 2, "{other:?}");
-    assert!(
-        other.err.contains("nothing was run: the plan is for another program"),
-        "{other:?}"
-    );
+    assert!(other.err.contains("nothing was run: the plan is for another program"), "{other:?}");
     // What the plan says of itself helps nobody: its calls and its program must both be right.
     let text = std::fs::read_to_string(&plan).expect("a plan");
     std::fs::write(&plan, text.replacen("\"n\": 2", "\"n\": 20", 1)).expect("written");

@@ -97,7 +97,7 @@ fn the_commands_of_the_page_print_what_it_shows() {
     }
     // Every command of the page is one.
     let usage: Vec<&str> = PAGE.lines().filter(|line| line.starts_with("| `ptc ")).collect();
-    assert_eq!(usage.len(), 5);
+    assert_eq!(usage.len(), 6);
     for line in usage {
         let words: Vec<&str> = line.trim_start_matches("| `ptc ").split([' ', '`']).take(2).collect();
         let words = if words[0] == "upstream" { &words[..] } else { &words[..1] };
