@@ -48,7 +48,11 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
 
     /// Reads the whole text as one value.
     pub(super) fn document(&mut self) -> Result<Value, JsonError> {
-        let value = self.value()?;
+        // Texts that are read in full, which are most, do not pay for the plan.
+        let value = match self.session.reader.plan.root() {
+            WHOLE => self.value::<false>()?,
+            _ => self.value::<true>()?,
+        };
         self.peek_dark();
         if self.pos < self.bytes.len() { Err(self.expected("the end of the text")) } else { Ok(value) }
     }
@@ -70,14 +74,15 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         }
     }
 
-    fn value(&mut self) -> Result<Value, JsonError> {
+    /// Reads a value. `PLANNED` says that the reader's plan leaves out some of it.
+    fn value<const PLANNED: bool>(&mut self) -> Result<Value, JsonError> {
         // The innermost open container; None at the top level.
         let mut open: Option<Frame> = None;
         // The part of the plan that the next value belongs to.
-        let mut part = self.session.reader.plan.root();
+        let mut part = if PLANNED { self.session.reader.plan.root() } else { WHOLE };
         loop {
             let mut value = match self.peek_dark() {
-                _ if part == SKIPPED => {
+                _ if PLANNED && part == SKIPPED => {
                     self.skip()?;
                     Value::Nil
                 }
@@ -92,7 +97,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                         }
                         b'"' => {
                             let mut frame = self.open(open, Kind::Shaped(ROOT), part)?;
-                            part = self.key(&mut frame)?;
+                            part = self.key::<PLANNED>(&mut frame)?;
                             open = Some(frame);
                             continue;
                         }
@@ -134,7 +139,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                         if self.peek_dark() != b'"' {
                             return Err(self.expected("a key in double quotes"));
                         }
-                        part = self.key(frame)?;
+                        part = self.key::<PLANNED>(frame)?;
                         break;
                     }
                     (b']', Kind::Array) | (b'}', Kind::Shaped(_) | Kind::Plain) => {
@@ -201,7 +206,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
 
     /// Reads a key and the colon after it, from the quote on; returns the part of the plan that its value belongs to.
     #[inline]
-    fn key(&mut self, frame: &mut Frame) -> Result<u32, JsonError> {
+    fn key<const PLANNED: bool>(&mut self, frame: &mut Frame) -> Result<u32, JsonError> {
         self.pos += 1;
         if let Kind::Shaped(node) = frame.kind {
             let JsonReader { names, plan, .. } = &mut *self.session.reader;
@@ -214,7 +219,8 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             if let Some((next, len)) = guess {
                 self.pos += len + 1;
                 frame.kind = Kind::Shaped(next);
-                let part = if frame.part == WHOLE { WHOLE } else { names.part(plan, frame.part, next) };
+                let is_whole = !PLANNED || frame.part == WHOLE;
+                let part = if is_whole { WHOLE } else { names.part(plan, frame.part, next) };
                 self.colon()?;
                 return Ok(part);
             }
