@@ -61,7 +61,7 @@ fn attempt(runtime: &Runtime, grants: &Grants) -> String {
 fn steps_get_the_results_of_those_before_them() {
     let world = World::default();
     let outcome = world.runtime().eval(&format!("(map :id (saga/run {TRIP}))"), &Grants::new()).unwrap();
-    assert_eq!(outcome.print().unwrap(), "(7 7 7)");
+    assert_eq!(outcome.print().unwrap(), "[7 7 7]");
     assert_eq!(world.done(), ["book", "order 7", "charge"]);
 }
 
@@ -70,12 +70,12 @@ fn what_was_done_before_a_failure_is_undone_in_reverse() {
     let world = World::default();
     world.broken.lock().unwrap().push("charge");
     let ended = attempt(&world.runtime(), &Grants::new());
-    assert_eq!(ended, r#"[false "step_failed" "card" ["taxi" "room"] ()]"#);
+    assert_eq!(ended, r#"[false "step_failed" "card" ["taxi" "room"] []]"#);
     assert_eq!(world.done(), ["book", "order 7", "recall 7", "cancel 7"]);
     // The first step has nothing before it.
     let world = World::default();
     world.broken.lock().unwrap().push("book");
-    assert_eq!(attempt(&world.runtime(), &Grants::new()), r#"[false "step_failed" "room" [] ()]"#);
+    assert_eq!(attempt(&world.runtime(), &Grants::new()), r#"[false "step_failed" "room" [] []]"#);
     assert_eq!(world.done(), [""; 0]);
 }
 
@@ -84,7 +84,7 @@ fn a_step_that_cannot_be_undone_does_not_keep_the_others_from_it() {
     let world = World::default();
     world.broken.lock().unwrap().extend(["charge", "recall"]);
     let ended = attempt(&world.runtime(), &Grants::new());
-    assert_eq!(ended, r#"[false "step_failed" "card" ["room"] ("taxi")]"#);
+    assert_eq!(ended, r#"[false "step_failed" "card" ["room"] ["taxi"]]"#);
     assert_eq!(world.done(), ["book", "order 7", "cancel 7"]);
 }
 
@@ -125,7 +125,7 @@ fn with_a_ledger_a_saga_is_finished_by_running_it_again() {
     // Nobody knows whether the card was charged: nothing is undone, now or when it is run again.
     world.lost.lock().unwrap().push("charge");
     for _ in 0..2 {
-        assert_eq!(attempt(&runtime, &grants()), r#"[false "outcome_unknown" "card" [] ()]"#);
+        assert_eq!(attempt(&runtime, &grants()), r#"[false "outcome_unknown" "card" [] []]"#);
     }
     assert_eq!(world.done(), ["book", "order 7", "charge"]);
     // It was not, and is refused now: the saga goes back, and its undoing is not repeated either.
@@ -136,7 +136,7 @@ fn with_a_ledger_a_saga_is_finished_by_running_it_again() {
     world.lost.lock().unwrap().clear();
     world.broken.lock().unwrap().push("charge");
     for _ in 0..3 {
-        assert_eq!(attempt(&runtime, &grants()), r#"[false "step_failed" "card" ["taxi" "room"] ()]"#);
+        assert_eq!(attempt(&runtime, &grants()), r#"[false "step_failed" "card" ["taxi" "room"] []]"#);
     }
     assert_eq!(world.done(), ["book", "order 7", "charge", "recall 7", "cancel 7"]);
 }
