@@ -3,7 +3,6 @@
 use crate::entry::Entry;
 use crate::record::{Begun, Intent, Outcome, Record, State, Verdict, now_ms};
 use crate::{EffectId, LedgerError};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// Calls in memory: those about which a store is asked at the same time.
@@ -119,16 +118,4 @@ impl Book {
     pub fn full(&self) -> Option<&str> {
         self.full.as_deref()
     }
-}
-
-/// Returns the hash of arguments without a key, for hosts that have none.
-pub(crate) fn plain_hash(args: &serde_json::Value) -> String {
-    hex(&Sha256::digest(args.to_string().as_bytes()))
-}
-
-/// Returns bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }

@@ -6,7 +6,8 @@
 mod index;
 mod lines;
 
-use crate::ledger::{Filter, Forget, LedgerError};
+use crate::LedgerError;
+use crate::ledger::{Filter, Forget};
 use crate::store::{Decide, Store};
 use crate::stored::Stored;
 use crate::{Book, EffectId, Entry};

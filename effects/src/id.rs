@@ -1,6 +1,6 @@
 //! Names of calls that are the same whenever their run goes over them.
 
-use crate::book::hex;
+use crate::hash::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;

@@ -23,7 +23,9 @@
 
 mod book;
 mod entry;
+mod error;
 mod file;
+mod hash;
 mod id;
 mod ledger;
 mod record;
@@ -33,9 +35,10 @@ mod stored;
 
 pub use book::Book;
 pub use entry::Entry;
+pub use error::LedgerError;
 pub use file::{FileLedger, FileStore};
 pub use id::{EffectId, new_run_id};
-pub use ledger::{Filter, Forget, Ledger, LedgerError, LedgerFuture};
+pub use ledger::{Filter, Forget, Ledger, LedgerFuture};
 pub use record::{Begun, Intent, Outcome, Record, State, Verdict};
 pub use standing::Standing;
 pub use store::{Decide, Store};

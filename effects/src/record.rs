@@ -28,7 +28,7 @@ pub struct Intent {
 impl Intent {
     /// Makes an intent of unknown effect, whose hash is that of the visible arguments.
     pub fn new(id: EffectId, tool: &str, args: Value) -> Intent {
-        let args_hash = crate::book::plain_hash(&args);
+        let args_hash = crate::hash::plain_hash(&args);
         let (tool, effect) = (tool.to_string(), "unknown".to_string());
         Intent { id, tool, args, args_hash, effect, line: None, at_ms: now_ms() }
     }

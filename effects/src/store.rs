@@ -1,6 +1,7 @@
 //! What a place needs to be able to do to hold a ledger: a file, a database, or one of yours.
 
-use crate::ledger::{Filter, Forget, LedgerError};
+use crate::LedgerError;
+use crate::ledger::{Filter, Forget};
 use crate::record::Record;
 use crate::{Book, EffectId, Entry};
 use std::collections::BTreeSet;

@@ -5,10 +5,11 @@
 
 mod request;
 
-use crate::ledger::{Filter, Forget, Ledger, LedgerError, LedgerFuture};
+use crate::hash;
+use crate::ledger::{Filter, Forget, Ledger, LedgerFuture};
 use crate::record::{Begun, Intent, Outcome, Verdict};
 use crate::store::Store;
-use crate::{EffectId, Entry, book};
+use crate::{EffectId, Entry, LedgerError};
 use futures_channel::oneshot;
 use request::{Answer, Change, Request};
 use sha2::{Digest, Sha256};
@@ -109,7 +110,7 @@ impl<S: Store> Ledger for Stored<S> {
     fn keyed_hash(&self, bytes: &[u8]) -> String {
         // Hashed twice, so that nothing can be appended to what was hashed.
         let inner = Sha256::new().chain_update(self.key).chain_update(bytes).finalize();
-        book::hex(&Sha256::new().chain_update(self.key).chain_update(inner).finalize())
+        hash::hex(&Sha256::new().chain_update(self.key).chain_update(inner).finalize())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Where each call stands, and where its records are in the file.
 
 use super::lines;
-use crate::ledger::{Filter, LedgerError};
+use crate::LedgerError;
+use crate::ledger::Filter;
 use crate::record::{Outcome, Record};
 use crate::{EffectId, Entry, Standing};
 use std::collections::{BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! The file of a ledger: a line for each record, with a checksum before it.
 
 use crate::LedgerError;
-use crate::book::hex;
+use crate::hash::hex;
 use crate::record::Record;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};

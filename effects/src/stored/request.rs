@@ -1,6 +1,7 @@
 //! Requests to the thread of a ledger, and what the rules say about each.
 
-use crate::ledger::{Filter, Forget, LedgerError};
+use crate::LedgerError;
+use crate::ledger::{Filter, Forget};
 use crate::record::{Begun, Intent, Outcome, Record, Verdict};
 use crate::{Book, EffectId, Entry};
 use futures_channel::oneshot;
