@@ -8,7 +8,7 @@ use crate::expand::{self, Expander};
 use crate::form::{Form, FormKind};
 use crate::meter::Meter;
 use crate::resolved::{
-    Clause, Constant, DefRef, Kind, Lambda, Local, LocalId, Name, Node, Resolved, Tool, ToolRef,
+    Clause, Constant, DefRef, Kind, Lambda, Local, LocalId, Name, Node, Resolved, Sighting, Tool, ToolRef,
 };
 use crate::scope::Scope;
 use bindings::{Binding, Bindings};
@@ -33,8 +33,9 @@ mod sightings;
 mod special;
 
 pub(crate) use call::params;
-pub(crate) use namespace::{Definition, Space, resolve_namespace};
-pub(crate) use sightings::{Sighting, sightings, sightings_in};
+pub(crate) use namespace::{Space, resolve_namespace};
+pub(crate) use siblings::Definition;
+pub(crate) use sightings::{sightings, sightings_in};
 
 /// Maximum nesting of forms, those made by expansion included. Both this walk and lowering recurse over the tree;
 /// the bound keeps them inside a 2 MB stack, also in unoptimised builds.

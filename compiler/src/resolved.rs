@@ -274,3 +274,12 @@ pub struct Local<'a> {
     /// True if an `Assign` changes it.
     pub assigned: bool,
 }
+
+/// A name of the program at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sighting<'a> {
+    /// A local, which is bound at `bound`.
+    Local { at: Span, bound: Span },
+    /// A definition of the text, where it is defined or used.
+    Definition { at: Span, name: &'a str },
+}

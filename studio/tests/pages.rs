@@ -180,7 +180,7 @@ fn documentation_is_searched() {
         let found = answer["found"].as_array().expect("entries").iter();
         found.map(|entry| entry["name"].as_str().expect("a name").to_string()).collect()
     };
-    assert_eq!(names(studio.json("search", &json!({"words": "str/join"})))[0], "str/join");
+    assert_eq!(names(studio.json("search", &json!({"words": "str/join"})))[0], "join");
     assert!(
         names(studio.json("search", &json!({"namespace": "clojure.set"}))).contains(&"union".to_string())
     );

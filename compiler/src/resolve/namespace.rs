@@ -2,7 +2,7 @@
 //! preludes.
 
 use super::call::wrong_count;
-use super::{FunctionScope, Resolver, Siblings};
+use super::{Definition, FunctionScope, Resolver, Siblings};
 use crate::form::{Form, FormKind, Special, split_qualified};
 use crate::interface::{Held, Interface};
 use crate::meter::Meter;
@@ -13,17 +13,6 @@ use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic, Span, ToolName, used_as, used_export};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// One definition of a prelude namespace.
-#[derive(Clone, Copy)]
-pub(crate) struct Definition<'a> {
-    pub name: &'a str,
-    /// Qualified name, `ns/name`.
-    pub reference: &'a str,
-    pub form: Form<'a>,
-    /// Value of a constant; None for a function.
-    pub value: Option<Form<'a>>,
-}
 
 /// The result of resolving a namespace.
 pub(crate) struct ResolvedNamespace<'a> {

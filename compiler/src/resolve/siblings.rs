@@ -1,8 +1,19 @@
 //! Definitions beside the one being resolved, when a prelude is compiled.
 
-use super::Definition;
+use crate::form::Form;
 use ptc_bytecode::Span;
 use std::collections::HashMap;
+
+/// One definition of a prelude namespace.
+#[derive(Clone, Copy)]
+pub(crate) struct Definition<'a> {
+    pub name: &'a str,
+    /// Qualified name, `ns/name`.
+    pub reference: &'a str,
+    pub form: Form<'a>,
+    /// Value of a constant; None for a function.
+    pub value: Option<Form<'a>>,
+}
 
 /// The namespace whose definitions are being resolved.
 pub(crate) struct Siblings<'a> {

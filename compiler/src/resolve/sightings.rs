@@ -6,20 +6,11 @@
 use super::{Binding, Definition, FunctionScope, Resolver, Siblings};
 use crate::form::Form;
 use crate::meter::Meter;
-use crate::resolved::Name;
+use crate::resolved::{Name, Sighting};
 use crate::scope::Scope;
 use crate::testing::TestPart;
 use bumpalo::Bump;
 use ptc_bytecode::Span;
-
-/// A name of the program at a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sighting<'a> {
-    /// A local, which is bound at `bound`.
-    Local { at: Span, bound: Span },
-    /// A definition of the text, where it is defined or used.
-    Definition { at: Span, name: &'a str },
-}
 
 /// Returns the places of names in a program. Errors are ignored: a form with one has no names, and the others do.
 pub(crate) fn sightings<'a>(forms: &'a [Form<'a>], arena: &'a Bump, meter: &Meter<'_>) -> Vec<Sighting<'a>> {

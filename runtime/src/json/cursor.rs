@@ -155,6 +155,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
     }
 
     /// Opens a new container inside `outer`, which is pushed on the stack.
+    #[inline(always)]
     fn open(&mut self, outer: Option<Frame>, kind: Kind, part: u32) -> Result<Frame, JsonError> {
         let reader = &mut *self.session.reader;
         let start = reader.values.len() as u32;
@@ -181,6 +182,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
     }
 
     /// Makes the array or object from the values read since it was opened.
+    #[inline(always)]
     fn close(&mut self, frame: Frame) -> Result<Value, JsonError> {
         let JsonSession { reader, heap, .. } = &mut *self.session;
         let JsonReader { names, values, spare, .. } = &mut **reader;
@@ -278,6 +280,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(part)
     }
 
+    #[inline(always)]
     fn string(&mut self) -> Result<Value, JsonError> {
         self.pos += 1;
         let end = plain_end(self.bytes, self.pos);
@@ -372,7 +375,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         Ok(code)
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self) -> Result<Value, JsonError> {
         match read_number(self.text, self.pos) {
             Ok((Number::Int(n), end)) => {
