@@ -24,7 +24,8 @@ use std::sync::Arc;
 /// let carried = CarriedPlan::new(plan, None)?;
 /// let doing = Grants::new().overseen(Oversight::new().record(ledger).carry_out(&carried), "bill-7");
 /// assert_eq!(runtime.eval(source, &doing)?.print()?, "\"paid\"");
-/// assert_eq!(runtime.eval("(tool/pay {:eur 50})", &doing).unwrap_err().reason(), "plan_differs");
+/// let other = Grants::new().overseen(Oversight::new().carry_out(&carried), "bill-8");
+/// assert_eq!(runtime.eval("(tool/pay {:eur 50})", &other).unwrap_err().reason(), "plan_differs");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
