@@ -6,7 +6,7 @@ mod report;
 mod run;
 pub(crate) mod traces;
 
-use crate::server::Studio;
+use crate::studio::Studio;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -11,8 +11,10 @@
 mod api;
 mod guard;
 mod server;
+mod studio;
 mod token;
 pub mod trace;
 
-pub use server::{Start, Studio, serve};
+pub use server::serve;
+pub use studio::{Start, Studio};
 pub use token::Token;

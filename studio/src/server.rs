@@ -2,16 +2,15 @@
 
 use crate::api;
 use crate::guard::{self, Refusal};
+use crate::studio::Studio;
 use crate::token::Token;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
-use ptc_runtime::{Prelude, Runtime};
 use serde_json::Value;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -37,31 +36,6 @@ const FILES: &[(&str, &str, &str)] = &[
     ("traces.js", JAVASCRIPT, include_str!("../page/traces.js")),
 ];
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-
-/// What the studio works with.
-pub struct Studio {
-    /// With the core library and the limits; programs run in it.
-    pub runtime: Runtime,
-    /// Preludes that programs may use, in the order in which they are attached.
-    pub preludes: Vec<Prelude>,
-    /// Further preludes whose documentation is shown.
-    pub documented: Vec<Prelude>,
-    /// Folder with traces, if there is one.
-    pub traces: Option<PathBuf>,
-    /// What the page begins with.
-    pub start: Start,
-}
-
-/// The program and data that the page begins with.
-#[derive(Clone, Debug, Default)]
-pub struct Start {
-    /// Text of the program.
-    pub program: String,
-    /// Granted data as JSON text, by name.
-    pub data: Vec<(String, String)>,
-    /// Fixed results of tools as JSON text, by name.
-    pub stubs: Vec<(String, String)>,
-}
 
 /// State shared by all requests.
 pub(crate) struct Shared {

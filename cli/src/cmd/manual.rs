@@ -65,7 +65,7 @@ fn page(command: &mut Command) -> String {
     }
     text.push_str(&format!(".SH DESCRIPTION\n{}\n", plain(&long)));
     let (positionals, flags): (Vec<&Arg>, Vec<&Arg>) =
-        command.get_arguments().partition(|arg| arg.is_positional());
+        command.get_arguments().filter(|arg| !arg.is_hide_set()).partition(|arg| arg.is_positional());
     for (heading, args) in [("ARGUMENTS", positionals), ("OPTIONS", flags)] {
         if !args.is_empty() {
             text.push_str(&format!(".SH {heading}\n"));

@@ -63,7 +63,6 @@ fn locals_are_those_of_the_forms_around_the_cursor() {
     for (text, wanted) in [
         ("(defn f [a {:keys [b] :as c}] ‸)", "a b c"),
         ("(defn f ([a] 1) ([b c] ‸))", "b c"),
-        ("(let [a 1 b ‸] 2)", "a"),
         ("(let [a 1] (let [b 2] b) ‸", "a"),
         ("(map (fn [x] (let [y x] (‸", "x y"),
         ("(let [a 1] a) ‸", ""),

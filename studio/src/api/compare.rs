@@ -2,7 +2,7 @@
 
 use super::Wrong;
 use super::traces::{found, load};
-use crate::server::Studio;
+use crate::studio::Studio;
 use crate::trace::page::turns;
 use serde::Deserialize;
 use serde_json::{Value, json};

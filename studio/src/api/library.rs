@@ -1,6 +1,6 @@
 //! Documentation: the language and preludes, searched.
 
-use crate::server::Studio;
+use crate::studio::Studio;
 use ptc_runtime::{Catalog, Entry, Origin};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::Wrong;
 use super::report::diagnostic;
-use crate::server::Studio;
+use crate::studio::Studio;
 use ptc_runtime::{Attach, Diagnostic, Failure, Grants, Outcome, Runtime, ToolArgs, ToolError, Tools};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! Traces of a folder: a list, the page of each, and whether one has grown since.
 
 use super::Wrong;
-use crate::server::Studio;
+use crate::studio::Studio;
 use crate::trace::page;
 use ptc_agent::trace::Analyzer;
 use serde::Deserialize;
