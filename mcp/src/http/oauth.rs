@@ -125,7 +125,7 @@ impl OAuth {
         if !self.scopes.iter().all(|scope| grant.scopes.contains(scope)) {
             return Err(TokenError::MissingScope);
         }
-        // The same for each token of a user, so that sessions outlive a refresh.
+        // Made of the user, not of the token, so that sessions outlive a refresh.
         let mut hash = Sha256::new();
         for part in ["oauth", &grant.issuer, &grant.subject] {
             hash.update((part.len() as u64).to_le_bytes());

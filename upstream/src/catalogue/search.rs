@@ -192,7 +192,7 @@ impl Index {
     fn relevances(&self, wanted: &[String]) -> Vec<u32> {
         let mut relevances = vec![0.0; self.tools.len()];
         let (mut own, mut all) = (Times::new(self.tools.len()), Times::new(self.tools.len()));
-        // How many words of the query each tool has.
+        // Number of words of the query that each tool has.
         let mut met = vec![0.0_f64; self.tools.len()];
         let mut seen = HashSet::new();
         for word in wanted {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// Groups of words, in the vocabulary of web services. A word may be in several.
 const GROUPS: &[&str] = &[
-    // What is done.
+    // Verbs.
     "create add make new insert post register open put build generate set compose",
     "delete remove erase destroy drop clear purge discard trash throw unlink rid forget",
     "list show all which enumerate browse index what who",
@@ -54,7 +54,7 @@ const GROUPS: &[&str] = &[
     "click press tap push",
     "type enter write fill input",
     "scale resize grow size",
-    // What it is done to.
+    // Nouns.
     "user person people member account colleague employee profile somebody someone who",
     "customer client buyer contact",
     "supplier vendor contact",
